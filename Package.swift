@@ -66,8 +66,9 @@ func strict(_ module: String) -> [SwiftSetting] {
   language + (fuzzing.map { [.unsafeFlags($0.flags(of: module))] } ?? [])
 }
 
-/// Tests are not what that build is for: neither counted nor optimised, they are compiled in half the time.
-let testing = language + (fuzzing != nil ? [.unsafeFlags(["-Onone"])] : [])
+/// Tests are not what that build is for: neither counted nor optimised, they are compiled in half the time. SwiftPM makes
+/// nothing testable in a release build that another flag did not ask for.
+let testing = language + (fuzzing != nil ? [.unsafeFlags(["-Onone", "-enable-testing"])] : [])
 
 /// Whether another package has this one as a dependency: SwiftPM then unpacks it in one of these folders.
 let isDependency = ["/checkouts/", "/registry/downloads/"].contains { Context.packageDirectory.contains($0) }
@@ -85,11 +86,12 @@ let sealed: [LinkerSetting] =
   isDependency ? [] : [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])]
 
 func module(
-  _ name: String, in door: Door, _ dependencies: [Target.Dependency], resources: [Resource] = []
+  _ name: String, in door: Door, _ dependencies: [Target.Dependency], resources: [Resource] = [],
+  isOptimised: Bool = false
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: door.path(of: name), resources: resources,
-    swiftSettings: strict(name))
+    swiftSettings: strict(name) + (isOptimised ? optimised.swift : []))
 }
 
 /// A C library.
@@ -139,9 +141,9 @@ let package = Package(
     // The package's own: products without carries, for which Swift has no instruction.
     .target(name: "CCarryless", path: Door.libraries.path(of: "CCarryless"), cSettings: optimised.c),
 
-    // Base.
-    module("Base", in: .verifier, []),
-    module("CBOR", in: .encodings, ["Base", "CLibCBOR"]),
+    // Base. What reads and writes bytes one by one takes half the time of all tests when it is not optimised.
+    module("Base", in: .verifier, [], isOptimised: true),
+    module("CBOR", in: .encodings, ["Base", "CLibCBOR"], isOptimised: true),
     module("Cryptography", in: .verifier, ["Base", "COpenSSL"]),
     module("Compression", in: .encodings, ["CZlib"]),
 
@@ -151,10 +153,7 @@ let package = Package(
     module("PKIX", in: .verifier, ["Base", "Cryptography", "COpenSSL"]),
 
     // Zero-knowledge proofs. Millions of field operations a proof: optimised in debug builds as well.
-    .target(
-      name: "Longfellow", dependencies: ["Base", "Cryptography", "CCarryless", "CZstd"],
-      path: Door.verifier.path(of: "Longfellow"),
-      swiftSettings: strict("Longfellow") + optimised.swift),
+    module("Longfellow", in: .verifier, ["Base", "Cryptography", "CCarryless", "CZstd"], isOptimised: true),
 
     // Domain.
     module("Mdoc", in: .verifier, ["Base", "CBOR", "Cryptography", "COSE", "PKIX", "Longfellow"]),
@@ -173,7 +172,7 @@ let package = Package(
     module("Network", in: .server, ["Base", "Trust", "CCurl"]),
     module("HTTP", in: .server, ["Base", "Cryptography", "CMicrohttpd"]),
     // What people see of a session: the hosted page's files, QR codes.
-    module("Pages", in: .server, ["CQrencode"], resources: [.embedInCode("Assets")]),
+    module("Pages", in: .server, ["Base", "Cryptography", "CQrencode"], resources: [.embedInCode("Assets")]),
     module(
       "App", in: .server,
       [
@@ -183,12 +182,11 @@ let package = Package(
 
     // Tools. The mock's prover of zero-knowledge proofs: it knows the verifier's fields and circuits, and none of its
     // parsers.
-    .target(
-      name: "LongfellowProver", dependencies: ["CBOR", "Cryptography", "Longfellow", "CCarryless"],
-      path: Door.lab.path(of: "LongfellowProver"),
-      swiftSettings: strict("LongfellowProver") + optimised.swift),
+    module("LongfellowProver", in: .lab, ["CBOR", "Cryptography", "Longfellow", "CCarryless"], isOptimised: true),
     // Mock never imports Mdoc: it shares no parser with the verifier.
-    module("Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression", "Longfellow", "LongfellowProver"]),
+    module(
+      "Mock", in: .lab, ["Base", "CBOR", "Cryptography", "Compression", "Longfellow", "LongfellowProver"],
+      resources: [.embedInCode("Variants/Tables")], isOptimised: true),
     // A server with the mock's authority, wallet and publisher, and a page to try it with.
     module(
       "TestMode", in: .lab,
@@ -197,19 +195,19 @@ let package = Package(
         "App", "Mock",
       ],
       resources: [.embedInCode("Playground/Assets")]),
-    // The corpus: its format, how it is made from the mock's variants, how it is run and reported.
+    // The corpus: its format, how it is run, shown and reported.
     module(
       "Vectors", in: .lab,
       [
-        "Base", "CBOR", "Cryptography", "COSE", "JOSE", "PKIX", "Mdoc", "Trust", "Longfellow",
-        "Presentation", "Sessions", "Mock", "CMalloc",
-      ]),
-    // What verifications and servers cost, and what nodes do under faults; with the only HTTP client.
+        "Base", "CBOR", "Cryptography", "JOSE", "PKIX", "Mdoc", "Trust", "Longfellow", "Pages", "Presentation",
+        "Sessions", "CMalloc",
+      ], resources: [.embedInCode("Reports/Assets")]),
+    // What one verification costs.
     module(
       "Bench", in: .lab,
       [
-        "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Sessions",
-        "HTTP", "App", "Mock", "TestMode", "Vectors", "COpenSSL",
+        "Base", "CBOR", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Mock",
+        "Vectors", "COpenSSL",
       ]),
     .executableTarget(
       name: "MdocTool",
@@ -222,15 +220,45 @@ let package = Package(
     // What several test targets share: the published vectors' folder, seeded randomness, encryption to a verifier, clients
     // of a server, threads for what has deadlines.
     .target(
-      name: "TestSupport", dependencies: ["Base", "CBOR", "Cryptography", "JOSE", "PKIX", "HTTP", "Mock", "COpenSSL"],
+      name: "TestSupport",
+      dependencies: ["Base", "CBOR", "Cryptography", "JOSE", "PKIX", "HTTP", "COpenSSL", "CTestWidth"],
       path: "Tests/TestSupport",
       swiftSettings: testing),
+
+    // How many tests run at once.
+    .target(name: "CTestWidth", path: "Tests/CTestWidth"),
 
     // A store that lives as long as the process.
     .target(
       name: "TestStores", dependencies: ["Base", "Sessions"], path: "Tests/TestStores", swiftSettings: testing),
 
-    tests("Base", ["Mock", "TestSupport"]),
+    // Loads on servers, stores and nodes: a program of its own.
+    .executableTarget(
+      name: "Load",
+      dependencies: [
+        "Base", "Bench", "Cryptography", "Mdoc", "Sessions", "HTTP", "App", "Mock", "TestMode", "TestSupport",
+        "Vectors",
+      ],
+      path: "Tests/Benchmarks/Load", swiftSettings: testing),
+    // The corpus, made from the mock's variants; sets that others published, in their layouts; and the program for both.
+    .target(
+      name: "CorpusMaking",
+      dependencies: [
+        "Base", "CBOR", "Cryptography", "JOSE", "Longfellow", "PKIX", "Mdoc", "Trust", "Sessions", "Mock", "Vectors",
+      ],
+      path: "Tests/CorpusMaking", swiftSettings: testing),
+    .target(
+      name: "PublishedSets",
+      dependencies: [
+        "Base", "CBOR", "COSE", "Cryptography", "JOSE", "PKIX", "Mdoc", "Trust", "Presentation", "Mock", "Vectors",
+        "CorpusMaking",
+      ],
+      path: "Tests/PublishedSets", swiftSettings: testing),
+    .executableTarget(
+      name: "CorpusProgram", dependencies: ["Base", "Longfellow", "Vectors", "CorpusMaking", "PublishedSets"],
+      path: "Tests/CorpusProgram", swiftSettings: testing),
+
+    tests("Base", ["TestSupport"]),
     tests("CBOR", ["Base", "TestSupport"]),
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
@@ -260,7 +288,7 @@ let package = Package(
       ]),
     tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
     tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions", "TestStores"]),
-    tests("HTTP", ["Base", "Cryptography", "PKIX", "Mock", "TestSupport", "COpenSSL"]),
+    tests("HTTP", ["Base", "Cryptography", "TestSupport", "COpenSSL"]),
     tests("Pages", ["Base", "Cryptography"]),
     tests(
       "App",
@@ -268,18 +296,27 @@ let package = Package(
         "Base", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
         "Pages", "Sessions", "Stores", "Mock", "TestMode", "TestStores", "TestSupport", "COpenSSL",
       ]),
-    // The page of test mode in a browser; Bench has the HTTP client.
+    tests("Load", ["Base", "App", "TestMode"]),
+    // The page of test mode in a browser.
     .testTarget(
       name: "PlaygroundTests",
-      dependencies: ["Base", "Bench", "Longfellow", "TestMode", "Sessions", "App", "TestSupport"],
+      dependencies: [
+        "Base", "Longfellow", "Mock", "PKIX", "Presentation", "TestMode", "Sessions", "App", "TestSupport",
+      ],
       swiftSettings: testing),
-    tests("Mock", ["Base", "CBOR", "Cryptography"]),
-    tests("Vectors", ["Base", "Cryptography", "Longfellow", "Mdoc", "Sessions", "Mock", "TestSupport"]),
+    tests("Mock", ["Base", "CBOR", "Cryptography", "CorpusMaking"]),
+    tests(
+      "Vectors",
+      [
+        "Base", "CBOR", "Cryptography", "Longfellow", "Mdoc", "Sessions", "Mock", "CorpusMaking", "PublishedSets",
+        "TestStores", "TestSupport", "Trust",
+      ]),
     tests(
       "MdocTool",
       [
-        "Base", "Bench", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Mock", "Sessions", "Stores",
-        "HTTP", "App", "TestMode", "TestSupport",
+        "Base", "Bench", "CBOR", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Presentation", "Trust", "Mock",
+        "Sessions", "Stores",
+        "HTTP", "App", "TestMode", "Vectors", "CorpusMaking", "TestSupport",
       ]),
   ]
 )
@@ -299,9 +336,25 @@ if let fuzzing {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "CLibFuzzer", "FuzzDriver", "Base", "CBOR", "Cryptography", "COSE", "JOSE", "Longfellow", "PKIX", "Mdoc",
-        "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "TestStores", "Vectors",
+        "CLibFuzzer", "FuzzDriver", "Base", "CBOR", "Compression", "Cryptography", "COSE", "JOSE", "Longfellow", "PKIX",
+        "Mdoc",
+        "Trust", "Presentation", "Sessions", "HTTP", "App", "Mock", "TestMode", "TestStores", "Vectors", "CorpusMaking",
       ],
-      path: "Tests/Fuzzing", swiftSettings: settings, linkerSettings: linking),
+      path: "Tests/Fuzzing", exclude: ["fuzz", "fuzz_coverage.py"], swiftSettings: settings, linkerSettings: linking),
   ]
+}
+
+/// The thread sanitizer's build, asked for by an environment variable: without the tests of what shares nothing between
+/// threads, and without the programs that only they need.
+if Context.environment["MDOC_THREADS"] != nil {
+  let unshared: Set = [
+    "CBOR", "Compression", "COSE", "JOSE", "PKIX", "Presentation", "Longfellow", "LongfellowProver", "Mock", "Vectors",
+    "MdocTool", "Playground",
+  ]
+  let programs: Set = ["MdocTool", "CorpusMaking", "PublishedSets", "CorpusProgram"]
+  package.targets.removeAll { target in
+    programs.contains(target.name)
+      || target.type == .test && unshared.contains(String(target.name.dropLast("Tests".count)))
+  }
+  package.products.removeAll { $0.name == "mdoc" }
 }

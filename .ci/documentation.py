@@ -1,4 +1,4 @@
-"""Checks the documents by themselves, and writes a copy of the catalogue in which links between articles are DocC's.
+"""Checks the documents without DocC, and writes a copy of the catalogue with DocC's links between articles.
 
     documentation.py CATALOGUE COPY
 """
@@ -16,6 +16,7 @@ FENCE = re.compile(r"^ *```")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$")
 LINK = re.compile(r"(?<!\\)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 CODE = re.compile(r"(`+)(?:(?!\1).)+\1", re.DOTALL)
+PATH = re.compile(r"(?<![\w./…-])(?:Sources|Tests|TestVectors|\.ci|\.deploy)/[\w./*…-]+")
 
 
 def prose(text):
@@ -73,6 +74,16 @@ def faults_of_links(document):
             yield f"{place}: {file.name} has no heading #{anchor}"
 
 
+def faults_of_paths(document):
+    """Paths within code that are not in the repository; `*` and `…` stand for any text."""
+    text = document.read_text(encoding="utf-8")
+    for match in CODE.finditer(text):
+        for path in PATH.findall(match.group()):
+            if not any(HERE.glob(path.replace("…", "*").rstrip("/."))):
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{document.relative_to(HERE)}:{line}: {path} does not exist"
+
+
 def faults_of_articles(catalogue):
     landing = set(re.findall(r"<doc:(\w+)>", (catalogue / LANDING).read_text(encoding="utf-8")))
     articles = {article.stem for article in catalogue.glob("*.md")} - {Path(LANDING).stem}
@@ -91,10 +102,12 @@ def faults_of_size(readme):
 
 
 def referring(article):
-    """The article's text with DocC's references to other articles, and without links to what is no article."""
+    """The article's text with DocC's references to other articles, and without links to other files."""
     text = article.read_text(encoding="utf-8")
     for match, _, target in reversed(list(links(article))):
         path, _, anchor = target.partition("#")
+        if text[match.start() - 1 : match.start()] == "!":
+            continue
         other = (article.parent / path).resolve() if path else article
         words = text[match.start() : match.start() + match.group().rindex("](") + 1]
         reference = words[1:-1]
@@ -110,13 +123,17 @@ def main(catalogue, copy):
     folders = [HERE / "README.md", HERE / "Trust/README.md", HERE / "TestVectors/README.md",
                HERE / "TestVectors/harnesses/README.md"]
     documents = folders + sorted(catalogue.glob("*.md"))
+    catalogues = sorted((HERE / "Sources").glob("*/*/*.docc/*.md"))
     faults = [fault for document in documents for fault in faults_of_links(document)]
+    faults += [fault for document in documents + catalogues for fault in faults_of_paths(document)]
     faults += [*faults_of_articles(catalogue), *faults_of_size(folders[0])]
     if faults:
         sys.exit("\n".join(faults))
     copy.mkdir(parents=True)
     for article in catalogue.glob("*.md"):
         (copy / article.name).write_text(referring(article), encoding="utf-8")
+    for image in [*catalogue.glob("*.svg"), *catalogue.glob("*.png")]:
+        (copy / image.name).write_bytes(image.read_bytes())
     print(f"{len(documents)} documents, {sum(len(list(links(document))) for document in documents)} relative links")
 
 

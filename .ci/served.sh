@@ -9,7 +9,7 @@ stop_servers() {
   for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; done
 }
 
-# tools PACKAGE==VERSION…: into the folder `venv` here; status 69 where they cannot be had (PyPI, or Python's venv).
+# tools PACKAGE==VERSION…: into the folder `venv` here; status 69 if they are unavailable (PyPI, or Python's venv).
 tools() {
   if ! { python3 -m venv venv && timeout 240 venv/bin/pip install --quiet --disable-pip-version-check --retries 1 "$@"; } \
     >install.txt 2>&1; then

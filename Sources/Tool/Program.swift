@@ -1,11 +1,12 @@
 import Base
 import Glibc
+import Sessions
 
 /// The program's entry point: it connects `Program` to the process's arguments, output and exit status.
 @main
 struct MdocTool {
   static func main() async {
-    // Swift's runtime reads the arguments from there, and would trap.
+    // Swift's runtime reads the arguments from this file, and traps if the file cannot be read.
     guard access("/proc/self/cmdline", R_OK) == 0 else {
       Console.process.printError("mdoc: /proc is not mounted; mount it, since the arguments are read from it")
       exit(ExitStatus.internal.rawValue)
@@ -14,71 +15,64 @@ struct MdocTool {
   }
 }
 
-/// `mdoc` without the process around it: it takes arguments and a console and returns an exit status, so that tests can
-/// run every verb without starting a process.
+/// `mdoc` without its process: tests run every verb with arguments and a console.
 enum Program {
   /// All verbs. A new verb needs one line here.
   static let root = Command(
-    "mdoc", "verify ISO/IEC 18013-5 mobile documents, and everything around that",
-    verbs: [
-      DemoCommand.command,
-      InitCommand.command,
-      ServeCommand.command,
-      VerifyCommand.command,
-      InspectCommand.command,
-      MockCommand.command,
-      VectorsCommand.command,
-      TrustCommand.command,
-      AuditCommand.command,
-      CodesCommand.command,
-      CatalogueCommand.command,
-      CircuitsCommand.command,
-      KeysCommand.command,
-      BenchCommand.command,
-      ReferenceCommand.command,
-      ManCommand.command,
-      CompletionCommand.command,
+    "mdoc", "verify ISO/IEC 18013-5 mobile documents, and run the server for it",
+    sections: [
+      "Begin": [DemoCommand.command, InitCommand.command, ServeCommand.command],
+      "Verify": [VerifyCommand.command, InspectCommand.command, CodesCommand.command, CatalogueCommand.command],
+      "Trust and keys": [TrustCommand.command, KeysCommand.command, CircuitsCommand.command],
+      "Operate": [AuditCommand.command, BenchCommand.command],
+      "Test": [MockCommand.command, VectorsCommand.command],
+      "About the program": [version, ReferenceCommand.command, ManCommand.command, CompletionCommand.command],
     ],
     notes: [
-      "mdoc --version prints the version that audit entries and evidence name.",
-      "Exit status: 0 verified or done, 1 rejected or declined, 3 verified but nothing disclosed, 64 usage, 65 one of your files cannot be read, "
-        + "70 internal, 75 temporary, 78 configuration.",
+      "Exit status: 0 verified or done, 1 rejected or declined, 3 verified but nothing disclosed, 64 usage, 65 one of "
+        + "your files cannot be read, 70 internal, 75 temporary, 78 configuration."
     ])
+
+  private static let version = Command(
+    "version", "print the version that audit entries and evidence name, as --version does", options: [.json],
+    examples: [.init("Print the version", "mdoc version")]
+  ) { arguments throws(Failure) in
+    arguments.print([.member("version", ProgramVersion.text), .line("mdoc \(ProgramVersion.text)")])
+  }
 
   static func run(_ arguments: [String], console: Console) async -> Int32 {
     let status = await perform(arguments, console)
-    // If some output could not be written, the run has failed, whatever the verdict.
+    // If any output could not be written, the run has failed.
     return (console.hasFailed ? ExitStatus.temporary : status).rawValue
   }
 
   private static func perform(_ arguments: [String], _ console: Console) async -> ExitStatus {
     if arguments == ["--version"] {
-      console.print("mdoc \(ProgramVersion.text)")
-      return .done
+      return await perform(["version"], console)
     }
     do throws(Failure) {
-      switch try ArgumentParser(root: root).parse(arguments) {
+      switch try ArgumentParser(root: root, console: console).parse(arguments) {
       case .help(let path): console.print(HelpText(path, width: console.width).text)
-      case .run(let action, let parsed): return try await action(parsed, console)
+      case .run(let action, let parsed): return try await action(parsed)
       }
       return .done
     } catch {
-      console.printError("mdoc: " + Printable.line(error.message))
+      console.printError("mdoc: " + error.message.printableLine)
       return error.status
     }
   }
 }
 
-/// The program's exit statuses. The numbers above 63 are those of sysexits.h.
+/// The program's exit statuses. The numbers above 63 are from sysexits.h.
 enum ExitStatus: Int32, Sendable {
-  /// The answer is verified, or the verb has done its work.
+  /// The response is verified, or the verb has done its work.
   case done = 0
-  /// The wallet's answer was rejected or declined, however garbled it was.
+  /// The wallet's response was rejected or declined, even if it is garbled.
   case rejected = 1
-  /// The answer is genuine but discloses nothing: no requested element, and no answer about an age.
+  /// The response is genuine but discloses nothing: no requested element, and no age.
   case nothingDisclosed = 3
   case usage = 64
-  /// One of the caller's own files cannot be read or is not what it should be.
+  /// One of the caller's own files cannot be read or has the wrong content.
   case unreadable = 65
   case `internal` = 70
   /// The same call may succeed later.
@@ -86,7 +80,7 @@ enum ExitStatus: Int32, Sendable {
   case configuration = 78
 }
 
-/// Why a verb could not do its work: a message of one line, and the exit status.
+/// The reason why a verb could not do its work: a message of one line, and the exit status.
 struct Failure: Error, Sendable, Equatable {
   let status: ExitStatus
   let message: String
@@ -96,4 +90,16 @@ struct Failure: Error, Sendable, Equatable {
   static func `internal`(_ message: String) -> Failure { Failure(status: .internal, message: message) }
   static func temporary(_ message: String) -> Failure { Failure(status: .temporary, message: message) }
   static func configuration(_ message: String) -> Failure { Failure(status: .configuration, message: message) }
+
+  /// An unknown name, with the nearest known name.
+  static func unknown(_ kind: String, _ name: String, among names: [String], or hint: String = "") -> Failure {
+    .usage(
+      "there is no \(kind) \(name)" + (Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? "")
+        + hint)
+  }
+}
+
+/// The body's value. If one of the caller's files is wrong, the failure is `subject` and the error's description.
+func readable<Value>(_ subject: String = "", _ body: () throws -> Value) throws(Failure) -> Value {
+  do { return try body() } catch { throw .unreadable("\(subject)\(error)") }
 }

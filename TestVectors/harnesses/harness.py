@@ -80,7 +80,7 @@ def text(error):
     return f"{type(error).__name__}: {error}"[:200]
 
 
-# What a question says.
+# The members of a question.
 
 
 def unbase64(encoded):
@@ -140,7 +140,7 @@ def uses_other_algorithms(response, device=True):
     return False
 
 
-# What a library leaves to the relying party.
+# Checks that a library leaves to the relying party.
 
 
 def leave_rules(question, all_documents=False):

@@ -3,7 +3,7 @@ import Testing
 
 private let ms: Int64 = 1_000_000
 
-/// Whose turn it is. Costs are arguments.
+/// The order of turns. Costs are arguments.
 @Suite struct FairTurnsTests {
   private static let heavy = Flow(relyingParty: "heavy")
   private static let light = Flow(relyingParty: "light")

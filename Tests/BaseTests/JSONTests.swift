@@ -15,6 +15,17 @@ import Testing
     #expect(parse("{}") == [:])
   }
 
+  @Test(arguments: [
+    ("", 1, 1), ("{", 1, 2), ("{\n  \"a\": 1,\n  \"é\" 2\n}", 3, 7), ("[1,\r\n2,]", 2, 3), ("{} {}", 1, 4),
+    ("[nul]", 1, 2),
+    ("{\"a\":1,\"a\":2}", 1, 11), ("\n\n[\"\u{1}\"]", 3, 3),
+  ])
+  func `A fault has its line and column`(text: String, line: Int, column: Int) {
+    let error = #expect(throws: JSON.SyntaxError.self) { try JSON(parsing: Array(text.utf8)) }
+    #expect(error?.line == line && error?.column == column, "\(text): \(String(describing: error))")
+    #expect(error.map { "\($0)" } == "is not valid JSON at line \(line), column \(column)")
+  }
+
   @Test func readsEscapesAndSurrogatePairs() {
     #expect(parse(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é😀""#) == .string("\"\\/\u{8}\u{c}\n\r\té😀é😀"))
     #expect(parse(#"{"\u0061": 1}"#) == ["a": 1])
@@ -97,7 +108,7 @@ import Testing
     #expect(JSON.null.memoryBytes == 0)
   }
 
-  /// A text of the largest size is read in a moment, whatever is in it.
+  /// Any text of the largest size is read in a moment.
   @Test(arguments: ["1,", "[],", "{},", "\"\",", "1e5,", "\"\\n\","])
   func readsInLinearTime(unit: String) {
     let text = "[" + String(repeating: unit, count: Limits.responseBytes / unit.utf8.count) + "1]"
@@ -115,7 +126,7 @@ import Testing
     #expect(JSON.string(text).text() == expected)
   }
 
-  /// `nil` is no literal of JSON, so that what is absent cannot turn into a null on its way through a type of `JSON?`.
+  /// `nil` is not a JSON literal, so an absent value cannot become a null through the type `JSON?`.
   @Test(arguments: [true, false]) func leavesOutWhatIsAbsentAndWritesNullOnPurposeAlone(isThere: Bool) {
     let value = JSON.integer(1)
     let json = JSON.members(["a": isThere ? value : nil, "b": isThere ? nil : value, "c": .null])

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Padding absent, short, long, early or alone.
+    // Padding absent, short, long, early or without data.
     "Zg", "Zg=", "Zg===", "Zm8", "Zm8==", "Zm9v=", "Zm9v==", "Zm9v====", "Zg==Zg==", "Z===", "====", "=", "Z=g=",
     "=Zg=", "Zg==Zm9v",
     // One character over.

@@ -26,7 +26,7 @@ import Testing
     ("6161", "626161"), ("828080", "81820000"),
   ]
 
-  /// Other keys to stand around the pair: none, and enough that keys are compared by hash.
+  /// Other keys around the pair: none, and enough that keys are compared by hash.
   static let fillers: [[String]] = [[], (0..<20).map { Hex.encode([0x19, 0x10, $0]) }]
 
   @Test(arguments: same, fillers)
@@ -77,7 +77,7 @@ import Testing
     #expect(processorSeconds() - begun < 5)
   }
 
-  /// Of this thread, whatever else the machine does.
+  /// Processor time of this thread.
   private func processorSeconds() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CBOR
 
-/// Whatever the bytes are, they are either refused with a code of CBOR or can be read in full.
+/// Any bytes are either refused with a code of CBOR or readable in full.
 @Suite struct HostileInputTests {
   @Test func survivesRandomBytes() {
     var generator = SeededGenerator(seed: 4)
@@ -73,14 +73,14 @@ import Testing
   /// Flips, inserts, removes, cuts or repeats.
   private func mutate(_ input: inout [UInt8], using generator: inout SeededGenerator) {
     for _ in 0..<Int.random(in: 1...3, using: &generator) where !input.isEmpty {
-      let place = Int.random(in: 0..<input.count, using: &generator)
+      let offset = Int.random(in: 0..<input.count, using: &generator)
       switch Int.random(in: 0..<6, using: &generator) {
-      case 0: input[place] = UInt8(truncatingIfNeeded: generator.next())
-      case 1: input[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-      case 2: input.insert(UInt8(truncatingIfNeeded: generator.next()), at: place)
-      case 3: input.remove(at: place)
-      case 4: input.removeSubrange(place...)
-      default: input.insert(contentsOf: input[place...].prefix(9), at: place)
+      case 0: input[offset] = UInt8(truncatingIfNeeded: generator.next())
+      case 1: input[offset] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      case 2: input.insert(UInt8(truncatingIfNeeded: generator.next()), at: offset)
+      case 3: input.remove(at: offset)
+      case 4: input.removeSubrange(offset...)
+      default: input.insert(contentsOf: input[offset...].prefix(9), at: offset)
       }
     }
   }

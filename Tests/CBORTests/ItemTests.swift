@@ -30,7 +30,7 @@ import Testing
     #expect(item[label: 4] == nil)
   }
 
-  /// Every item of a document, in place: its bytes are those at its offset, and parse to the same by themselves.
+  /// Every item of a document, in place: its bytes are those at its offset, and parse to the same item.
   @Test(arguments: [Sample.response, Sample.looselyEncoded])
   func findsEveryNestedItemInTheInput(input: [UInt8]) throws {
     var count = 0

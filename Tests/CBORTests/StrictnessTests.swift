@@ -3,7 +3,7 @@ import CBOR
 import FoundationEssentials
 import Testing
 
-/// What libcbor would take, or would take too long over, and mdoc must not.
+/// Input that libcbor accepts, or reads too slowly, and that must be refused.
 @Suite struct StrictnessTests {
   @Test(arguments: [Sample.response, Sample.looselyEncoded])
   func callsEveryPrefixTruncatedAndNothingElse(input: [UInt8]) throws {
@@ -91,7 +91,7 @@ import Testing
     #expect(refusal(text) == nil)
   }
 
-  /// What Swift takes long to compare (UAX #15, 13).
+  /// Texts that Swift compares slowly (UAX #15, 13).
   @Test func refusesLongRunsOfCombiningMarks() {
     func text(_ marks: Int) -> [UInt8] { [0x61] + Array(repeatElement([0xcc, 0x81], count: marks).joined()) }
     func string(_ utf8: [UInt8]) -> [UInt8] { [0x78, UInt8(utf8.count)] + utf8 }
@@ -101,7 +101,7 @@ import Testing
     let marks = Array(text(20).dropFirst())
     #expect(refusal([0x7f] + string(text(20)) + [0x60] + string(marks) + [0xff]) == .cborInvalidUTF8)
     #expect(refusal([0x7f] + string(text(20)) + string([0x61]) + string(marks) + [0xff]) == nil)
-    // Two strings are two texts, whatever stands between.
+    // Two strings are two texts, whatever is between them.
     #expect(refusal([0x82] + string(text(20)) + string(marks)) == nil)
     #expect(refusal([0x82, 0x7f] + string(text(20)) + [0xff, 0x7f] + string(marks) + [0xff]) == nil)
   }

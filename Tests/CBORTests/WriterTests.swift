@@ -4,7 +4,7 @@ import Testing
 
 @testable import CBOR
 
-/// What is written has shortest heads and definite lengths: hashes depend on it.
+/// The writer makes shortest heads and definite lengths: hashes depend on it.
 @Suite struct WriterTests {
   /// Arguments at every change of a head's width, with the head's bytes for major type 0.
   static let boundaries: [(UInt64, String)] = [

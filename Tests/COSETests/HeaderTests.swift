@@ -4,7 +4,7 @@ import COSE
 import Cryptography
 import Testing
 
-/// What mdoc asks of COSE headers beyond the working group's examples (RFC 9052, 3; RFC 9360).
+/// mdoc's rules for COSE headers beyond the working group's examples (RFC 9052, 3; RFC 9360).
 @Suite struct HeaderTests {
   let key: PrivateKey
 
@@ -103,7 +103,7 @@ import Testing
     let attached = try message(protected: [1: -7], presenting: .bytes([]))
     #expect(attached.payload?.bytes == [])
     for other in [CBORValue.text(""), 0, [], .encoded([0xf7])] {
-      #expect(throws: COSEError.malformed("its payload, signature or tag is no byte string")) {
+      #expect(throws: COSEError.malformed("its payload, signature or tag is not a byte string")) {
         try message(protected: [1: -7], presenting: other)
       }
     }
@@ -112,7 +112,7 @@ import Testing
   @Test func aTagIsNeitherAddedNorOverlooked() throws {
     let untagged = try structure(protected: [1: -7], unprotected: [:], presenting: .null)
     let tagged = try CBORItem(parsing: CBORValue.tagged(18, untagged).encoded())
-    #expect(throws: COSEError.malformed("it has tag 18, and no tag may stand here")) { try COSESign1(parsing: tagged) }
+    #expect(throws: COSEError.malformed("it has tag 18, but must be untagged")) { try COSESign1(parsing: tagged) }
     #expect(throws: COSEError.malformed("it lacks tag 18")) {
       try COSESign1(parsing: CBORItem(parsing: untagged.encoded()), tag: 18)
     }
@@ -138,7 +138,7 @@ import Testing
     return try COSESign1(parsing: CBORItem(parsing: value.encoded()))
   }
 
-  /// Signed rightly, whatever stands in the headers.
+  /// Correctly signed, with any headers.
   private func structure(
     protected: CBORValue, unprotected: CBORValue, presenting presented: CBORValue
   ) throws -> CBORValue {

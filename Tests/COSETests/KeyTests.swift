@@ -29,7 +29,7 @@ import Testing
     #expect(try read(changed) == key)
   }
 
-  /// What a key says about its use, and whether it may then verify ES256 and agree a secret.
+  /// A key's stated use, and whether it may then verify ES256 and agree on a secret.
   static let uses: [(members: [Int64: CBORValue], verifies: Bool, agrees: Bool)] = [
     ([:], true, true), ([3: -7], true, false), ([3: -35], false, false), ([3: -9], false, false),
     ([3: -25], false, true), ([3: -27], false, true), ([3: -31], false, false), ([3: 5], false, false),
@@ -50,7 +50,7 @@ import Testing
   @Test(arguments: [[3: .null], [3: .bytes([1])], [4: 2], [4: .null], [4: [:]]] as [[Int64: CBORValue]])
   func `An alg or key_ops of another type makes no key`(members: [Int64: CBORValue]) throws {
     let key = try PrivateKey(generatingOn: .p256).publicKey
-    #expect(throws: COSEKey.Fault.malformedUse) { try read(changing(key) { $0.merge(members) { $1 } }) }
+    #expect(throws: COSEKeyError.malformedUse) { try read(changing(key) { $0.merge(members) { $1 } }) }
   }
 
   @Test func `A signature by a key for another algorithm is none of its own, and says why`() throws {
@@ -75,7 +75,7 @@ import Testing
   func aKeyThatIsNotWhatItSaysIsRefused(name: String, changes: [Int64: CBORValue?]) throws {
     let key = try PrivateKey(generatingOn: .p256).publicKey
     let changed = changing(key) { for (label, value) in changes { $0[label] = value } }
-    #expect(throws: COSEKey.Fault.self, "\(name)") { try read(changed) }
+    #expect(throws: COSEKeyError.self, "\(name)") { try read(changed) }
   }
 
   /// The device key printed in ISO/IEC 18013-5, D.7.2 is off its curve, as this one is.
@@ -84,7 +84,7 @@ import Testing
     let key = try PrivateKey(generatingOn: curve).publicKey
     var y = Array(try #require(key.coordinates?.y))
     y[y.count - 1] ^= 1
-    #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-3] = .bytes(y) }) }
+    #expect(throws: COSEKeyError.self) { try read(changing(key) { $0[-3] = .bytes(y) }) }
   }
 
   /// On P-256 there is no point with this x: neither sign of y makes one.
@@ -108,11 +108,11 @@ import Testing
     let key = try PrivateKey(generatingOn: curve).publicKey
     let x = key.coordinates.map { Array($0.x) } ?? key.encoded
     for wrong in [[0] + x, Array(x.dropFirst()), Array(x.dropLast()), x + [0], []] {
-      #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-2] = .bytes(wrong) }) }
+      #expect(throws: COSEKeyError.self) { try read(changing(key) { $0[-2] = .bytes(wrong) }) }
     }
     guard let y = key.coordinates.map({ Array($0.y) }) else { return }
     for wrong in [[0] + y, Array(y.dropFirst()), []] {
-      #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-3] = .bytes(wrong) }) }
+      #expect(throws: COSEKeyError.self) { try read(changing(key) { $0[-3] = .bytes(wrong) }) }
     }
   }
 
@@ -120,19 +120,19 @@ import Testing
   func infinityIsNoKey(curve: Curve) throws {
     let key = try PrivateKey(generatingOn: curve).publicKey
     let zeros = CBORValue.bytes([UInt8](repeating: 0, count: curve.coordinateLength))
-    #expect(throws: COSEKey.Fault.self) {
+    #expect(throws: COSEKeyError.self) {
       try read(
         changing(key) {
           $0[-2] = zeros; $0[-3] = zeros
         })
     }
     let ones = CBORValue.bytes([UInt8](repeating: 0xff, count: curve.coordinateLength))
-    #expect(throws: COSEKey.Fault.self) { try read(changing(key) { $0[-2] = ones }) }
+    #expect(throws: COSEKeyError.self) { try read(changing(key) { $0[-2] = ones }) }
   }
 
   @Test func onlyAMapIsAKey() {
     for value in [CBORValue.null, [], .bytes([]), 1, .tagged(24, .bytes([0xa0]))] {
-      #expect(throws: COSEKey.Fault.self) { try read(value) }
+      #expect(throws: COSEKeyError.self) { try read(value) }
     }
   }
 

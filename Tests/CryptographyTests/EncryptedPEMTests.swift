@@ -39,7 +39,7 @@ import Testing
     ])
 
   @Test(arguments: [pbkdf2, scrypt])
-  func `an encrypted key opens with its passphrase alone`(_ encrypted: [UInt8]) throws {
+  func `an encrypted key opens only with its passphrase`(_ encrypted: [UInt8]) throws {
     let expected = try PrivateKey(pem: Self.plain).publicKey
     #expect(try PrivateKey(pem: encrypted, passphrase: Self.passphrase("correct horse")).publicKey == expected)
     #expect(throws: CryptoError.passphraseRequired) { try PrivateKey(pem: encrypted) }

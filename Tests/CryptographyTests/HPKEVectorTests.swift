@@ -41,11 +41,11 @@ struct HPKEVectorTests {
     #expect(ephemeral.publicKey.encoded == enc)
 
     let suite = HPKE.p256SHA256AES128GCM
-    let received = try suite.kem.decapsulate(PublicKey(curve: .p256, encoded: enc), recipient: recipient)
+    let received = try suite.sharedSecret(of: PublicKey(curve: .p256, encoded: enc), recipient: recipient)
     #expect(received.exposed() == vector.sharedSecret?.bytes)
     #expect(
-      try suite.kem.encapsulate(to: recipient.publicKey, ephemeral: ephemeral).exposed() == vector.sharedSecret?.bytes)
-    let schedule = try KeySchedule(suite: suite, sharedSecret: received, info: info)
+      try suite.encapsulate(to: recipient.publicKey, ephemeral: ephemeral).exposed() == vector.sharedSecret?.bytes)
+    let schedule = try suite.keySchedule(received, info: info)
     #expect(schedule.key.exposed() == vector.key?.bytes)
     #expect(schedule.baseNonce == vector.baseNonce?.bytes)
 

@@ -1,4 +1,4 @@
-/// Keys made for these tests alone.
+/// Keys only for these tests.
 enum PEMFixtures {
   static let encryptedPKCS8 = """
     -----BEGIN ENCRYPTED PRIVATE KEY-----

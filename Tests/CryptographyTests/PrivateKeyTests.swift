@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// `ECPrivateKey` (RFC 5915) on P-256, with whatever public key.
+  /// `ECPrivateKey` (RFC 5915) on P-256, with any public key.
   private func sec1(scalar: [UInt8], point: [UInt8]) -> [UInt8] {
     let identifier: [UInt8] = [0xa0, 0x0a, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07]
     let der =

@@ -47,7 +47,7 @@ import Testing
       Array(point.dropFirst()), [0x00] + point,
       // Compressed, both signs, and as long as an uncompressed point.
       [0x02] + point[1...length], [0x03] + point[1...length], [0x02] + point.dropFirst(), [0x03] + point.dropFirst(),
-      // The origin, which is no point, and infinity by its tag alone.
+      // The origin, which is not on the curve, and infinity, which is only a tag.
       [0x04] + [UInt8](repeating: 0, count: 2 * length),
     ]
     // Hybrid forms with either sign, and unknown tags.

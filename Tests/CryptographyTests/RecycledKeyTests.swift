@@ -56,7 +56,7 @@ import Testing
       for (peer, secret) in zip(peers, secrets) {
         group.addTask {
           (0..<16).allSatisfy { _ in
-            // Imported anew each time, so that keys pass from task to task.
+            // Imported each time, so that keys pass from task to task.
             guard let point = try? PublicKey(curve: .p256, encoded: peer.publicKey.encoded),
               let agreed = try? recipient.sharedSecret(with: point)
             else { return false }

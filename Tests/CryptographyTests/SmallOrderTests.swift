@@ -27,7 +27,7 @@ import Testing
     #expect(throws: Never.self) { try PublicKey(curve: curve, encoded: encoded) }
   }
 
-  /// Why: R = B, S = 1 satisfies S·B = R + k·A for A = 0, whatever the message. OpenSSL takes it.
+  /// Why: R = B, S = 1 satisfies S·B = R + k·A for A = 0 and any message. OpenSSL accepts it.
   @Test func knowsThatOpenSSLTakesForgeriesForThem() throws {
     let identity = try #require(Hex.decode(Self.points[0].1))
     let forged = [0x58] + [UInt8](repeating: 0x66, count: 31) + identity

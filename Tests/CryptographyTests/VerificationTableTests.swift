@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// What no honest signature has: zero, the order and more for r, s and the digest; and r = s = x(Q), which for the
+  /// Values of no honest signature: zero, the order and more for r, s and the digest; and r = s = x(Q), which for the
   /// digest zero, and the order, is a signature of Q's: the sum is Q.
   @Test("numbers at the edges are judged as without the table", arguments: [1, 2, 7] as [UInt8])
   func edges(scalar: UInt8) throws {
@@ -138,12 +138,12 @@ import Testing
     #expect(!isValid(signature, added(product, product), key, table))
   }
 
-  @Test("a signer's key gets its table by good signatures, and a place that another has left", .timeLimit(.minutes(10)))
+  @Test("a signer's key gets its table by good signatures, and a slot that another has left", .timeLimit(.minutes(10)))
   func byUse() async throws {
     let message = Array("message".utf8)
     let digest = HashAlgorithm.sha256.hash(message)
     let time = Locked<Int64>(0)
-    let tables = VerificationTables(places: 1) { time.withLock { $0 } }
+    let tables = VerificationTables(slots: 1) { time.withLock { $0 } }
     func use(_ pair: PrivateKey, _ key: PublicKey, times: Int) throws {
       let signature = try pair.signECDSA(message, hash: .sha256)
       for _ in 0..<times {

@@ -6,8 +6,8 @@ public enum Driver {
   /// Written once, before libFuzzer begins to call: it takes a function without a context.
   nonisolated(unsafe) fileprivate static var run: (UnsafeBufferPointer<UInt8>) -> Void = { _ in }
 
-  /// The first argument. For libFuzzer it is an option of a form that it ignores, and so it hands it on to the processes
-  /// that it starts to merge, or to make an input small.
+  /// The first argument. libFuzzer ignores options of this form, and passes them on to the processes that it starts to
+  /// merge or to minimise an input.
   public static var target: String? {
     CommandLine.arguments.dropFirst().first.map { $0.hasPrefix(mark) ? String($0.dropFirst(mark.count)) : $0 }
   }

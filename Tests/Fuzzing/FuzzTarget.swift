@@ -50,6 +50,6 @@ struct Choices {
 
   mutating func byte() -> Int { rest.popFirst().map(Int.init) ?? 0 }
 
-  /// What the choices were for.
+  /// The purpose of the choices.
   var bytes: [UInt8] { Array(rest) }
 }

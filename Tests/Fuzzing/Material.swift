@@ -1,4 +1,5 @@
 import Base
+import CorpusMaking
 import Cryptography
 import Longfellow
 import Mdoc
@@ -8,7 +9,7 @@ import Trust
 @testable import Mock
 @testable import Vectors
 
-/// What the targets are made of: the committed corpus, whom it trusts, what it asks, and its mock issuer's keys.
+/// The material of the targets: the committed corpus, its anchors, its requests, and its mock issuer's keys.
 struct Material: Sendable {
   static let suite = "TestVectors"
 
@@ -33,7 +34,7 @@ struct Material: Sendable {
       allowsTestCertificates: true)
     let forms = Dictionary(vectors.map { ($0.request.text(), $0.request) }) { first, _ in first }
     requestTexts = forms.keys.sorted()
-    let decoder = PresentationRequestDecoder(for: .web, proofs: .init(circuits: KnownCircuit.all))
+    let decoder = PresentationRequestDecoder(for: .web, circuits: KnownCircuit.all)
     requests = [nil] + requestTexts.map { try? decoder.decode(forms[$0] ?? .null) }
     authority = try MockAuthority(seed: CorpusMaker.seed)
     resigner = try Resigner(authority: authority, readerKey: Self.readerKey(vectors))

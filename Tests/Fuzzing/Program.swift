@@ -11,7 +11,7 @@ import FuzzDriver
         try SeedFiles(folder: arguments[2]).write()
       case let name?:
         guard let type = FuzzTargets.named(name) else { fallthrough }
-        // Made before the first input: what is made once is no input's time, leak or coverage.
+        // Made before the first input, so that it adds no time, leak or coverage to an input.
         let target = try type.init(Material())
         Driver.fuzz(type.options) { target.run(Array($0)) }
       default: Driver.fail("usage: Fuzzing list | seeds DIR | TARGET [libFuzzer's arguments]", status: 64)

@@ -18,7 +18,7 @@ struct SeedFiles {
     }
   }
 
-  /// What is larger only makes every execution slow; the corpus itself has the largest answers.
+  /// Larger inputs only slow every execution; the corpus itself has the largest responses.
   private static let largest = 16 << 10
 
   /// libFuzzer reads printable ASCII, and every other byte as `\x` and two digits.

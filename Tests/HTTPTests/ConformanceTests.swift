@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the server does with exact bytes on the wire. Each case runs against a server of its own.
+/// The server's behaviour for exact bytes on the wire. Each case has its own server.
 @Suite(.onOwnThreads) struct ConformanceTests {
   @Test(arguments: ConformanceCase.proper)
   func `a proper request is answered`(_ example: ConformanceCase) async throws { try await run(example) }

@@ -112,6 +112,6 @@ import Testing
     func respond(to request: HTTPRequest) async -> HTTPResponse {
       HTTPResponse(status: 200, body: [UInt8](repeating: 0, count: 32 << 20))
     }
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: error.status) }
   }
 }

@@ -7,7 +7,7 @@ private let ms: Int64 = 1_000_000
 private let a = Flow(relyingParty: "a")
 private let b = Flow(relyingParty: "b")
 
-/// Who waits, who goes first, and who is refused. Time is an argument.
+/// The order of waiting requests, and refusals. Time is an argument.
 @Suite struct DelayControlTests {
   private static func queue(running: Int = 1, capacity: Int = 100) -> RequestQueue<Int> {
     RequestQueue(

@@ -101,7 +101,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       #expect(exchange != nil)
       client.value = nil
       #expect(await eventually(within: 20) { server.connectionCount == 0 })
-      // Whoever goes through the connections at this moment may hold it a little longer.
+      // An enumeration of the connections may hold it a little longer.
       #expect(await eventually { exchange == nil })
     }
   }

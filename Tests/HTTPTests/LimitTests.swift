@@ -5,7 +5,7 @@ import Testing
 
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
-/// What the server takes on at once.
+/// The limits of concurrent connections and requests.
 @Suite(.onOwnThreads) struct LimitTests {
   @Test func `above the requests in flight the reply is 503 and the connection stays`() async throws {
     let handler = GateHandler()
@@ -138,7 +138,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       request.path == "/slow" ? await gate.respond(to: request) : HTTPResponse(status: 200)
     }
 
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(fault, of: request) }
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(error, of: request) }
   }
 
   @Test func `above the connections a new one waits`() async throws {

@@ -11,14 +11,14 @@ import Testing
   /// A handler that is busy until it is opened, and knows what may not wait.
   private final class BusyHandler: HTTPHandler {
     let gate = GateHandler()
-    let faults = Locked<[HTTPFault]>([])
+    let faults = Locked<[HTTPError]>([])
 
-    func admission(of request: HTTPRequest) -> Admission {
+    func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency {
       switch request.path {
-      case "/health": .essential
-      case "/begin": .deferrable
-      case "/often": .refused(.rateLimited(retryAfter: 9))
-      default: .normal
+      case "/health": return .essential
+      case "/begin": return .deferrable
+      case "/often": throw .rateLimited(retryAfter: 9)
+      default: return .normal
       }
     }
 
@@ -26,12 +26,12 @@ import Testing
       request.path == "/health" ? HTTPResponse(status: 200) : await gate.respond(to: request)
     }
 
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
-      faults.withLock { $0.append(fault) }
-      return gate.refusal(fault, of: request)
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse {
+      faults.withLock { $0.append(error) }
+      var response = gate.refusal(error, of: request)
+      if let request { response.headers.append(("X-Asked", request.path)) }
+      return response
     }
-
-    func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [("X-Asked", request.path)] }
   }
 
   private static func request(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
@@ -83,7 +83,7 @@ import Testing
       return HTTPResponse(status: 200)
     }
 
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(fault, of: request) }
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(error, of: request) }
   }
 
   @Test func `one flow's requests have all processors, and another's begin at once`() async throws {
@@ -168,7 +168,7 @@ import Testing
       return await HandlingPlace.lend { await gate.respond(to: request) }
     }
 
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(fault, of: request) }
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { gate.refusal(error, of: request) }
   }
 
   @Test func `a stop answers those that wait, and handles none of them`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
 
-/// What becomes of the handler's reply, and what it is told.
+/// The fate of the handler's reply, and the handler's input.
 @Suite(.onOwnThreads) struct ReplyTests {
   @Test(arguments: [
     HTTPResponse(status: 99), HTTPResponse(status: 600), HTTPResponse(status: 200, headers: [("X-A", "1\r\nX-B: 2")]),
@@ -73,13 +73,13 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
   private struct Fixed: HTTPHandler {
     let reply: HTTPResponse
     func respond(to request: HTTPRequest) async -> HTTPResponse { reply }
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: error.status) }
   }
 
   private struct Address: HTTPHandler {
     func respond(to request: HTTPRequest) async -> HTTPResponse {
       HTTPResponse(status: 200, body: Array(request.remoteAddress.utf8))
     }
-    func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
+    func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: error.status) }
   }
 }

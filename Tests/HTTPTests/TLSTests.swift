@@ -101,7 +101,7 @@ import Testing
           "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
       }
       #expect(answer.text.hasPrefix("HTTP/1.1 400 "))
-      // What libmicrohttpd refuses by itself is in the edge's words, too.
+      // libmicrohttpd's own refusals also have the server's wording.
       for request in ["GET /p HTTP/2.0\r\n\r\n", "GET /p\r\n\r\n", "GET /p HTTP/1.1\r\nno colon\r\n\r\n"] {
         let refused = try await blocking { try client.ask(request) }
         #expect(refused.text.hasPrefix("HTTP/1.1 400 ") && refused.text.contains("X-Refused-By: edge\r\n"))
@@ -133,7 +133,7 @@ import Testing
       #expect(identities.expiry == new.notAfter)
       await #expect(throws: TLSClient.Failure.noHandshake) { try await Self.ask(server, trusting: old) }
       // One that cannot be shown changes nothing.
-      #expect(throws: TLSIdentities.Fault.self) {
+      #expect(throws: TLSIdentities.LoadError.self) {
         try identities.replace(certificate: new.certificate, key: SecretBytes(copying: old.key))
       }
       _ = try await Self.ask(server, trusting: new)
@@ -154,12 +154,12 @@ import Testing
 
   @Test func `a key that is another's, or none, cannot be shown`() throws {
     let (a, b) = (try TLSFixture(), try TLSFixture())
-    let mismatch = #expect(throws: TLSIdentities.Fault.self) {
+    let mismatch = #expect(throws: TLSIdentities.LoadError.self) {
       try TLSIdentities(certificate: a.certificate, key: SecretBytes(copying: b.key))
     }
     #expect(mismatch?.reason == "The certificate and the given key do not match.")
     for (certificate, key) in [(a.certificate, a.certificate), (a.key, a.key), ([], a.key), (a.certificate, [])] {
-      #expect(throws: TLSIdentities.Fault.self) {
+      #expect(throws: TLSIdentities.LoadError.self) {
         try TLSIdentities(certificate: certificate, key: SecretBytes(copying: key))
       }
     }

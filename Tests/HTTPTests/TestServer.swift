@@ -32,7 +32,7 @@ struct EchoHandler: HTTPHandler {
     return HTTPResponse(status: 200, headers: [("Content-Type", "text/plain")], body: Array(text.utf8))
   }
 
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
+  func refusal(_ fault: HTTPError, of request: HTTPRequest?) -> HTTPResponse {
     HTTPResponse(status: fault.status, headers: [("X-Refused-By", "edge")], body: Array("\(fault)".utf8))
   }
 }
@@ -73,7 +73,7 @@ final class GateHandler: HTTPHandler {
     while !state.withLock({ $0.isOpen }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
   }
 
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
+  func refusal(_ fault: HTTPError, of request: HTTPRequest?) -> HTTPResponse {
     HTTPResponse(status: fault.status, headers: [("X-Refused-By", "edge")], body: Array("\(fault)".utf8))
   }
 }

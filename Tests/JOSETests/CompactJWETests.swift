@@ -63,7 +63,7 @@ import Testing
   ])
   func otherAlgorithmsAreUnsupported(name: String, value: String) throws {
     var draft = draft
-    // What other algorithms have, so that it is they that are refused.
+    // The members of other algorithms, so that the algorithm itself is refused.
     draft.encryptedKey = [1, 2, 3]
     draft.changeParts = { parts in parts[4] = Base64.encodeURLSafe([UInt8](repeating: 0, count: 8)) }
     draft[name] = .string(value)
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  /// What is wrong is said with its member, as it was found and as it should be.
+  /// A fault names its member, the found and the expected value.
   @Test func `each fault has its code and names its member`() throws {
     func fault(_ change: (inout JWEDraft) throws -> Void) throws -> String {
       var draft = draft
@@ -230,9 +230,9 @@ import Testing
       ("envelope.malformed: the JWE's encrypted key has 3 bytes, not 0", { $0.changeParts = { $0[1] = "AAAA" } }),
       ("envelope.malformed: the JWE's authentication tag has 3 bytes, not 16", { $0.changeParts = { $0[4] = "AAAA" } }),
       ("jwe.header_invalid: the header has no alg", { $0["alg"] = nil }),
-      ("jwe.header_invalid: kid is no string", { $0["kid"] = 1 }),
+      ("jwe.header_invalid: kid is not a string", { $0["kid"] = 1 }),
       ("jwe.header_invalid: apu is not base64url", { $0["apu"] = "AA==" }),
-      ("jwe.header_invalid: the header has crit, and no extension is known here", { $0["crit"] = ["exp"] }),
+      ("jwe.header_invalid: the header has crit, but no extension is supported", { $0["crit"] = ["exp"] }),
       ("jwe.compression_not_allowed: zip is \"GZIP\", not \"DEF\"", { $0["zip"] = "GZIP" }),
       ("jwe.ephemeral_key_invalid: epk is missing", { $0["epk"] = nil }),
       ("jwe.ephemeral_key_invalid: epk is on P-384, not on P-256", { $0["epk"] = key }),

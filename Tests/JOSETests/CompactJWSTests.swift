@@ -4,7 +4,7 @@ import Testing
 
 @testable import JOSE
 
-/// The compact serialization is read in one way or not at all, and verified with the caller's key alone.
+/// The compact serialization is unambiguous, and verified only with the caller's key.
 @Suite struct CompactJWSTests {
   let key: PrivateKey
 
@@ -77,7 +77,7 @@ import Testing
   }
 }
 
-/// A compact JWS of this header as it stands, signed as the algorithm has it.
+/// A compact JWS of exactly this header, signed by the algorithm.
 private func signed(_ header: String, _ payload: String, with key: PrivateKey, as name: String) throws
   -> String
 {

@@ -100,3 +100,11 @@ func json(of key: PublicKey) -> JSON {
 func replacing(_ name: String, by value: JSON?, in json: JSON) -> JSON {
   .object((json.object ?? []).filter { $0.name != name } + (value.map { [JSON.Member(name, $0)] } ?? []))
 }
+
+extension JSONWebKey {
+  /// True if the key may verify signatures of this algorithm, by curve, `alg`, `use` and `key_ops`.
+  func mayVerify(_ algorithm: SignatureAlgorithm) -> Bool {
+    algorithm.joseCurves.contains(key.curve) && (algorithmName?.hasSameBytes(as: algorithm.name) ?? true)
+      && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
+  }
+}

@@ -5,7 +5,7 @@ import Testing
 
 @testable import JOSE
 
-/// What others encrypted: OpenID4VP's and RFC 7518's examples, Wycheproof.
+/// Other implementations' messages: OpenID4VP's and RFC 7518's examples, Wycheproof.
 @Suite struct PublishedJWETests {
   /// RFC 7518, appendix C: the key of ECDH-ES with A128GCM, `apu` "Alice" and `apv` "Bob".
   @Test func derivesTheKeyOfRFC7518() throws {

@@ -58,7 +58,7 @@ struct WycheproofTests {
         guard let number = test["tcId"]?.integer, let text = test["jws"]?.string else { continue }
         let isValid = accepts(text, keys)
         if let type = unsupportedType(keys) {
-          // What we do not support must not pass either.
+          // Unsupported tests must not pass either.
           if isValid { wrong.append(number) } else { unsupported[type, default: 0] += 1 }
         } else if isValid == (test["result"]?.string == "valid") {
           passed += 1

@@ -65,12 +65,12 @@ struct ProofTests {
     for wire in [1, 300, 945, 960, 3000] {
       var changed = hash
       changed[wire] = changed[wire] + .one
-      #expect(throws: ProverRefusal.circuitNotSatisfied) { _ = try Evaluation(pair.hash, inputs: changed) }
+      #expect(throws: ProverError.circuitNotSatisfied) { _ = try Evaluation(pair.hash, inputs: changed) }
     }
     for wire in [1, 3, 4, 900, 905, 2000, 3738] {
       var changed = signature
       changed[wire] = changed[wire] + .one
-      #expect(throws: ProverRefusal.circuitNotSatisfied) { _ = try Evaluation(pair.signature, inputs: changed) }
+      #expect(throws: ProverError.circuitNotSatisfied) { _ = try Evaluation(pair.signature, inputs: changed) }
     }
   }
 

@@ -4,17 +4,17 @@ import Testing
 
 @testable import LongfellowProver
 
-/// What cannot be proven is refused for its reason. No circuit is needed to see it.
+/// Unprovable requests are refused with the reason. No circuit is needed.
 struct RefusalTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
-    let refusal: ProverRefusal
+    let refusal: ProverError
     let versions: [Int]
     let change: @Sendable (inout TestDocument) -> Void
     var testDescription: String { name }
 
     init(
-      _ name: String, _ refusal: ProverRefusal, versions: [Int] = [6, 7],
+      _ name: String, _ refusal: ProverError, versions: [Int] = [6, 7],
       _ change: @escaping @Sendable (inout TestDocument) -> Void
     ) {
       (self.name, self.refusal, self.versions, self.change) = (name, refusal, versions, change)
@@ -118,12 +118,12 @@ struct RefusalTests {
   ])
   func `a timestamp of another form is refused`(_ timestamp: String) throws {
     let made = try TestDocument().make(timestamp: timestamp)
-    #expect(throws: ProverRefusal.timestampMalformed) { try witness(made.document, made.request, version: 7) }
+    #expect(throws: ProverError.timestampMalformed) { try witness(made.document, made.request, version: 7) }
   }
 
   @Test func `a request that does not fit the document is refused`() throws {
     let made = try TestDocument().make()
-    func refused(_ elements: [(identifier: String, value: [UInt8])], _ refusal: ProverRefusal, of count: Int = 1) {
+    func refused(_ elements: [(identifier: String, value: [UInt8])], _ refusal: ProverError, of count: Int = 1) {
       let request = ProverRequest(
         elements: elements, transcript: TestDocument.transcript, timestamp: TestDocument.timestamp)
       #expect(throws: refusal) { try witness(made.document, request, version: 7, elements: count) }
@@ -148,7 +148,7 @@ struct RefusalTests {
         documentType: documentType ?? document.documentType, issuerAuth: issuerAuth ?? document.issuerAuth,
         items: document.items, device: device ?? document.device)
     }
-    func refused(_ document: ProvableDocument, _ request: ProverRequest, _ refusal: ProverRefusal) {
+    func refused(_ document: ProvableDocument, _ request: ProverRequest, _ refusal: ProverError) {
       #expect(throws: refusal) { try witness(document, request, version: 7) }
     }
     refused(changed(device: .mac), request, .deviceMAC)

@@ -55,11 +55,7 @@ struct RowExtensionTests {
 
   private func check<F: ProverField>(_ count: Int, _ total: Int, _: F.Type) {
     var random = seeded()
-    let rows = (0..<3).map { _ in
-      var row: [F] = []
-      for _ in 0..<count { row.append(.random(&random)) }
-      return row
-    }
+    let rows = (0..<3).map { _ in F.random(count, &random) }
     for (row, extended) in zip(rows, extended(rows, total: total)) {
       #expect(Array(extended.prefix(count)) == row)
       for point in count..<total { #expect(extended[point] == value(row, at: point)) }

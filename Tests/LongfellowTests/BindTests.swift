@@ -22,7 +22,7 @@ struct BindTests {
     struct Array: Decodable { let contents: [Term] }
     struct Case: Decodable {
       let input: Array
-      /// Of wires, both hands in turn, with what is left after each.
+      /// For wires, both hands in turn, with the rest after each.
       let bindings: [HexBytes]?
       let outputs: [Array]?
       /// Of gates.

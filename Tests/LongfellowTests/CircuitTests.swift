@@ -7,7 +7,7 @@ import Testing
 /// Circuit files: all that are known, and changed ones (Z67).
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"), .serialized)
 struct CircuitTests {
-  /// What the hash circuits differ in, of which proofs of each have the sizes.
+  /// The differences of the hash circuits, which determine the sizes of proofs.
   struct Measures: Sendable {
     let version, elements, inputs, publicInputs, terms, committed, outputs: Int
     let block, width, doubleBlock, leaves, witnessRows, rows: Int
@@ -119,7 +119,7 @@ struct CircuitTests {
     #expect(throws: LongfellowError.circuitMalformed) { try CircuitPair(compressed: file, known: known) }
   }
 
-  /// Z67: what is no whole frame, or more than one; a terabyte is announced, not made.
+  /// Z67: an incomplete frame, or more than one frame; a terabyte is announced, not made.
   @Test func `a file that is not one frame is refused`() throws {
     let known = try Self.known(6, 1)
     let file = try PublishedCircuits.file(known)

@@ -33,7 +33,7 @@ struct LigeroTests {
     try check(part, fails: .dot) { proof, shape in increase(&proof.columns[2 * shape.opened - 1]) }
     try check(part, fails: .dotSum) { proof, shape in increase(&proof.dot[shape.opened]) }
     try check(part, fails: .dotSum) { proof, shape in increase(&proof.dot[shape.block - 1]) }
-    // What sumcheck says is part of the linear constraints.
+    // The results of sumcheck are part of the linear constraints.
     try check(part, fails: .dotSum) { proof, _ in increase(&proof.sumcheck[0]) }
     try check(part, fails: .dotSum) { proof, _ in increase(&proof.sumcheck[proof.sumcheck.count - 1]) }
   }
@@ -47,5 +47,5 @@ struct LigeroTests {
 
 extension PartCheck {
   /// All but the Merkle tree.
-  func check(threads: Int) throws(LongfellowError) { try checkConstraints(answers: checkRows(), threads: threads) }
+  func check(threads: Int) throws(LongfellowError) { try checkConstraints(values: checkRows(), threads: threads) }
 }

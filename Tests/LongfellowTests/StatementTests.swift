@@ -3,7 +3,7 @@ import Testing
 
 @testable import Longfellow
 
-/// What can be stated, and that a proof is of its statement only.
+/// The possible statements, and that a proof fits only its own statement.
 struct StatementTests {
   /// Without vectors: the key is P-256's generator.
   private let statement = LongfellowStatement(
@@ -12,7 +12,7 @@ struct StatementTests {
     documentType: "org.iso.18013.5.1.mDL", transcript: [0x83, 0xf6, 0xf6, 0x80],
     elements: [(identifier: "age_over_18", value: [0xf5])], timestamp: "2026-01-02T03:04:05Z")
 
-  private func fault(_ statement: LongfellowStatement, version: Int) throws -> StatementFault? {
+  private func fault(_ statement: LongfellowStatement, version: Int) throws -> StatementError? {
     let known = try #require(
       KnownCircuit.all.first { $0.version == version && $0.elements == max(1, statement.elements.count) })
     do {
@@ -23,11 +23,11 @@ struct StatementTests {
     }
   }
 
-  private func fault(value: [UInt8], version: Int = 7) throws -> StatementFault? {
+  private func fault(value: [UInt8], version: Int = 7) throws -> StatementError? {
     try fault(statement.with(elements: [(identifier: "element", value: value)]), version: version)
   }
 
-  private func fault(identifier: String, version: Int) throws -> StatementFault? {
+  private func fault(identifier: String, version: Int) throws -> StatementError? {
     try fault(statement.with(elements: [(identifier: identifier, value: [0xf5])]), version: version)
   }
 
@@ -70,7 +70,7 @@ struct StatementTests {
     #expect(try fault(value: text(63), version: 6) == .valueLength)
     // A name of 18 bytes with its head, 13 bytes for elementValue's key, 65 for the rest.
     let name = "element_of_length"
-    for (count, expected) in [(62, StatementFault?.none), (63, .valueLength)] {
+    for (count, expected) in [(62, StatementError?.none), (63, .valueLength)] {
       let elements = [(identifier: name, value: text(count))]
       #expect(try fault(statement.with(elements: elements), version: 6) == expected)
     }
@@ -95,7 +95,7 @@ struct StatementTests {
   }
 
   @Test func `a document type has 1 to 255 bytes`() throws {
-    for (count, expected) in [(0, StatementFault?.some(.documentType)), (1, nil), (255, nil), (256, .documentType)] {
+    for (count, expected) in [(0, StatementError?.some(.documentType)), (1, nil), (255, nil), (256, .documentType)] {
       let type = String(repeating: "x", count: count)
       #expect(try fault(statement.with(documentType: type), version: 7) == expected)
     }

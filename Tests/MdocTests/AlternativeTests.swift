@@ -32,7 +32,7 @@ import Testing
     #expect(none.report.reasons.map(\.code) == [.elementMissing])
     let detail = none.report.documents[0].checks.first { $0.outcome == .failed }?.detail
     let place = "\(Namespace.mDL) given_name, \(Namespace.mDL) family_name"
-    #expect(detail == "\(Namespace.mDL) name_of_another_draft (nor in its place \(place))")
+    #expect(detail == "\(Namespace.mDL) name_of_another_draft (nor its alternatives \(place))")
   }
 
   /// Whichever of the two comes first in the request.

@@ -54,3 +54,10 @@ extension Verdict {
     if case .accepted(let presentation) = outcome { presentation } else { nil }
   }
 }
+
+extension ResponseDraft {
+  var documents: [CBORValue] {
+    get { if case .array(let documents)? = fields["documents"] { documents } else { [] } }
+    set { fields["documents"] = .array(newValue) }
+  }
+}

@@ -136,8 +136,8 @@ import Testing
     #expect(DocTypeCatalogue.definition(of: "org.iso.18013.5.1.mDL\u{200d}") == nil)
     let kelvin = "a\u{212a}a_given_name"
     #expect(kelvin == "aKa_given_name")
-    #expect(Spelling.isOneSlip("aKa_given_name", "aka_given_name"))
-    #expect(!Spelling.isOneSlip(kelvin, "aka_given_name"))
+    #expect(Spelling.isOneEdit("aKa_given_name", "aka_given_name"))
+    #expect(!Spelling.isOneEdit(kelvin, "aka_given_name"))
     let angstrom = ElementReference("\u{212b}", "sex")
     #expect(Self.allows(.text("f"), for: angstrom))
   }
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test func `letters that changed places are two slips of an element's name, and one step of a guess`() {
-    #expect(!Spelling.isOneSlip("given_nmae", "given_name"))
+    #expect(!Spelling.isOneEdit("given_nmae", "given_name"))
     #expect(Spelling.distance(from: "vreify", to: "verify") == 1 && Spelling.distance(from: "", to: "abc") == 3)
     let names = ["verify", "inspect", "keys"]
     #expect(Spelling.nearest(to: "vreify", among: names) == "verify")
@@ -174,7 +174,7 @@ import Testing
     #expect(DocTypeCatalogue.neighbour(of: misplaced, inDocType: "org.example") == nil)
   }
 
-  /// What the mock issuer writes, which shares nothing with the catalogue, is in it and of its types.
+  /// The mock issuer shares no code with the catalogue. All its elements are in the catalogue, with the right types.
   @Test func theMockDocumentsAreOfTheCataloguesTypes() throws {
     for document in MockPerson.documents {
       let definition = try #require(DocTypeCatalogue.definition(of: document.docType))

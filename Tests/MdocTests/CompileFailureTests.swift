@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What the types forbid: each snippet of the folder CompileFailure tries one thing from outside, and must not compile
-/// for the reason that its first line gives. A control shows that the right way does compile.
+/// Misuse that the types forbid: each snippet of the folder CompileFailure tries one misuse from outside, and must not
+/// compile for the reason that its first line gives. A control shows that the right way does compile.
 @Suite(.enabled(if: SnippetCompiler.isHere, "swiftc or the built modules are not here"))
 struct CompileFailureTests {
   @Test(arguments: SnippetCompiler.snippets)

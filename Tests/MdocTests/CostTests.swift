@@ -5,13 +5,13 @@ import Testing
 
 @testable import Mock
 
-/// What a wallet can add to its own good document must not make verifying it slow.
+/// Additions of a wallet to its own good document must not make verification slow.
 @Suite struct CostTests {
   /// Thousands of items whose names differ in bytes and are canonically equivalent: a set that hashes characters puts
   /// them all in one place and compares every pair.
   @Test func manyEquivalentNamesAreComparedOnce() throws {
     let attack = try Attack()
-    let flood = MockMutation.disclosure { draft in
+    let flood = MockMutation(Stages.disclosure) { draft in
       draft.namespaces[0].items += (0..<5_000).map { number in
         IssuedItem(digestID: UInt64(1_000 + number), random: [], identifier: name(number), value: 0, style: .shortest)
       }
@@ -26,13 +26,13 @@ import Testing
     print("5,000 equivalent names: \(time)")
   }
 
-  /// What the issuer signs may be an attacker's own, and is read before anybody trusts it.
+  /// The issuer's signed bytes may be an attacker's, and are read before the issuer is trusted.
   @Test func manyAuthorisedNamespacesAndElementsAreComparedOnce() throws {
     let attack = try Attack()
     let names = (0..<4_000).map { "n\($0)" }
-    let mutation = MockMutation.setup { setup in
+    let mutation = MockMutation(Stages.setup) { setup in
       setup.keyAuthorizations = ["nameSpaces": .array(names.map { .text($0) })]
-      setup.deviceSigned = names.map { ($0, [("e", 1)]) }
+      setup.deviceSigned = names.map { .init($0, [("e", 1)]) }
     }
     let response = try attack.response(mutation)
     let time = ContinuousClock().measure {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Mdoc
 
-/// The device proves that the answer is its own and for this session: each rule is broken alone, and gives its own code.
+/// The device proves that the response is its own and for this session. Each rule is broken alone, and has its own
+/// code.
 @Suite struct DeviceAuthenticationTests {
   private let deviceKey: PrivateKey
   private let readerKey: PrivateKey
@@ -56,12 +57,12 @@ import Testing
   }
 
   private func run(
-    _ made: HandMadeDocument, _ deviceAuth: CBORValue, macPolicy: PresentedResponse.MacPolicy = .notAllowed,
+    _ made: HandMadeDocument, _ deviceAuth: CBORValue, readerKey: PrivateKey? = nil,
     alternatives: [AlternativeTranscript] = [], issuerKey: PublicKey? = nil
   ) throws -> (method: DeviceAuthenticationMethod?, checks: CheckList) {
     var checks = CheckList()
     let stage = DeviceAuthentication(
-      document: try made.document(deviceAuth: deviceAuth), mso: try made.mso(), transcript: ours, macPolicy: macPolicy,
+      document: try made.document(deviceAuth: deviceAuth), mso: try made.mso(), transcript: ours, readerKey: readerKey,
       alternatives: alternatives, issuerKey: issuerKey)
     let method = stage.run(into: &checks)
     #expect(Set(checks.checks.map(\.code)) == Set(DeviceAuthentication.codes), "every check is noted")
@@ -115,7 +116,7 @@ import Testing
   @Test func `there is one proof and no more`() throws {
     #expect(try run(made, [:]).checks.codes(.failed) == [.deviceAuthMissing])
     let both: CBORValue = ["deviceSignature": try signature(made, over: ours), "deviceMac": try mac(made, over: ours)]
-    let (method, checks) = try run(made, both, macPolicy: .allowed(readerKey: readerKey))
+    let (method, checks) = try run(made, both, readerKey: readerKey)
     #expect(method == nil && checks.codes(.failed) == [.deviceAuthAmbiguous])
   }
 
@@ -123,7 +124,7 @@ import Testing
     for other in [
       signedBytes(made, another), signedBytes(made, ours) + [0], Array(signedBytes(made, ours).dropLast()), [],
     ] {
-      // What is signed is ours, or what is attached: neither makes another payload good.
+      // The signature covers our payload or the attached one: neither makes a different payload good.
       for signed in [ours, another] {
         let attached = try signature(made, over: signed, payload: other)
         let (method, checks) = try run(made, ["deviceSignature": attached])
@@ -135,7 +136,7 @@ import Testing
     }
     let attached = try signature(made, over: ours, payload: signedBytes(made, ours))
     let slip = "deviceSigned.deviceAuth.deviceSignature: the payload is attached"
-    #expect(try made.document(deviceAuth: ["deviceSignature": attached]).slips == [slip])
+    #expect(try made.document(deviceAuth: ["deviceSignature": attached]).deviations == [slip])
     let (method, checks) = try run(made, ["deviceSignature": attached])
     #expect(method == .signature && checks.codes(.failed) == [])
     let forged = try signature(made, over: another, payload: signedBytes(made, ours))
@@ -173,7 +174,7 @@ import Testing
 
   @Test func `a MAC under the agreed key authenticates`() throws {
     let (method, checks) = try run(
-      made, ["deviceMac": mac(made, over: ours)], macPolicy: .allowed(readerKey: readerKey))
+      made, ["deviceMac": mac(made, over: ours)], readerKey: readerKey)
     #expect(method == .mac && checks.codes(.failed) == [])
   }
 
@@ -181,32 +182,32 @@ import Testing
     let deviceAuth: CBORValue = ["deviceMac": try mac(made, over: ours)]
     #expect(try run(made, deviceAuth).checks.codes(.failed) == [.deviceMacNotAllowed])
     let other = try PrivateKey(generatingOn: .p384)
-    let (method, checks) = try run(made, deviceAuth, macPolicy: .allowed(readerKey: other))
+    let (method, checks) = try run(made, deviceAuth, readerKey: other)
     #expect(method == nil && checks.codes(.failed) == [.deviceMacNotAllowed])
   }
 
   @Test func `a MAC of another session or with another key is none`() throws {
     let foreign = try run(
-      made, ["deviceMac": mac(made, over: another)], macPolicy: .allowed(readerKey: readerKey))
+      made, ["deviceMac": mac(made, over: another)], readerKey: readerKey)
     #expect(foreign.method == nil && foreign.checks.codes(.failed) == [.deviceMacInvalid])
     let otherKey = try PrivateKey(generatingOn: .p256)
-    let wrong = try run(made, ["deviceMac": mac(made, over: ours)], macPolicy: .allowed(readerKey: otherKey))
+    let wrong = try run(made, ["deviceMac": mac(made, over: ours)], readerKey: otherKey)
     #expect(wrong.method == nil && wrong.checks.codes(.failed) == [.deviceMacInvalid])
   }
 
   @Test func `a MAC carries no payload of its own, or ours to the byte`() throws {
     for mac in [try mac(made, over: ours, payload: signedBytes(made, another)), "no message"] {
-      let (method, checks) = try run(made, ["deviceMac": mac], macPolicy: .allowed(readerKey: readerKey))
+      let (method, checks) = try run(made, ["deviceMac": mac], readerKey: readerKey)
       #expect(method == nil && checks.codes(.failed) == [.deviceAuthMalformed])
     }
     let attached = try mac(made, over: ours, payload: signedBytes(made, ours))
-    let (method, checks) = try run(made, ["deviceMac": attached], macPolicy: .allowed(readerKey: readerKey))
+    let (method, checks) = try run(made, ["deviceMac": attached], readerKey: readerKey)
     #expect(method == .mac && checks.codes(.failed) == [])
   }
 
   @Test func `a MAC has the standard's algorithm`() throws {
     let (method, checks) = try run(
-      made, ["deviceMac": mac(made, over: ours, algorithm: 4)], macPolicy: .allowed(readerKey: readerKey))
+      made, ["deviceMac": mac(made, over: ours, algorithm: 4)], readerKey: readerKey)
     #expect(method == nil && checks.codes(.failed) == [.deviceAlgorithmUnsupported])
   }
 }

@@ -16,7 +16,7 @@ import Testing
   }
 
   /// A character of an unprotected name is changed: nothing is signed wrongly, and nothing is left.
-  private let renamed = MockMutation.document { document in
+  private let renamed = MockMutation(Stages.document) { document in
     document.nested("issuerSigned") {
       $0["nameSpacez"] = $0["nameSpaces"]
       $0["nameSpaces"] = nil
@@ -29,7 +29,7 @@ import Testing
     #expect(verdict.accepted?.disclosesSomething == false)
     #expect(warnings(verdict) == [.nothingDisclosed])
     let warning = verdict.report.checks.first { $0.outcome == .warning }
-    #expect(warning?.detail?.hasPrefix("nothing that was asked for came") == true)
+    #expect(warning?.detail?.hasPrefix("no requested element was returned") == true)
     let strict = attack.verify(response, request: nil, isStrict: true)
     #expect(strict.report.reasons.map(\.code).contains(.nothingDisclosed))
   }
@@ -42,7 +42,7 @@ import Testing
     let verdict = try attack.verify(attack.response(.none), request: request)
     #expect(verdict.accepted?.disclosesSomething == false)
     let check = verdict.report.checks.first { $0.code == .nothingDisclosed }
-    #expect(check?.outcome == .warning && check?.detail?.hasSuffix("not asked for are left out") == true)
+    #expect(check?.outcome == .warning && check?.detail?.hasSuffix("unrequested elements are omitted") == true)
   }
 
   @Test func `one element, or an answer about an age, is something`() throws {
@@ -60,15 +60,18 @@ import Testing
 
   /// Each place of an answer where a member is ignored.
   private static let unread: [(place: String, mutation: MockMutation)] = [
-    ("DeviceResponse", .response { $0.fields["x"] = "Ada" }),
-    ("DeviceResponse, a number", .response { $0.fields[7] = "Ada" }),
-    ("document", .document { $0["x"] = "Ada" }),
-    ("issuerSigned", .document { $0.nested("issuerSigned") { $0["x"] = "Ada" } }),
-    ("deviceSigned", .deviceSigned { $0["x"] = "Ada" }),
-    ("deviceAuth", .deviceSigned { $0.nested("deviceAuth") { $0["x"] = "Ada" } }),
-    ("item", .items { try $0.changeTarget { $0.fields["x"] = "Ada" } }),
-    ("zkDocuments", .response { $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]] }),
-    ("encryptedDocuments", .response { $0.fields["encryptedDocuments"] = [["enc": .bytes([0])]] }),
+    ("DeviceResponse", .init(Stages.response) { $0.fields["x"] = "Ada" }),
+    ("DeviceResponse, a number", .init(Stages.response) { $0.fields[7] = "Ada" }),
+    ("document", .init(Stages.document) { $0["x"] = "Ada" }),
+    ("issuerSigned", .init(Stages.document) { $0.nested("issuerSigned") { $0["x"] = "Ada" } }),
+    ("deviceSigned", .init(Stages.deviceSigned) { $0["x"] = "Ada" }),
+    ("deviceAuth", .init(Stages.deviceSigned) { $0.nested("deviceAuth") { $0["x"] = "Ada" } }),
+    ("item", .init(Stages.items) { try $0.changeTarget { $0.fields["x"] = "Ada" } }),
+    (
+      "zkDocuments",
+      .init(Stages.response) { $0.fields["zkDocuments"] = [["documentData": .bytes([0]), "proof": .bytes([0])]] }
+    ),
+    ("encryptedDocuments", .init(Stages.response) { $0.fields["encryptedDocuments"] = [["enc": .bytes([0])]] }),
   ]
 
   @Test func `an answer with something unread may not be kept as it came`() throws {
@@ -80,9 +83,10 @@ import Testing
     ]
     let whole = try attack.verify(attack.response(.none), request: request)
     #expect(whole.accepted?.retention.isIntended == true)
-    // What is known, and nothing, is not unread.
+    // Known and empty members do not count as unread.
     let known: [MockMutation] = [
-      .response { $0.fields["zkDocuments"] = [] }, .document { $0["errors"] = ["x": ["y": 0]] },
+      .init(Stages.response) { $0.fields["zkDocuments"] = [] },
+      .init(Stages.document) { $0["errors"] = ["x": ["y": 0]] },
     ]
     for mutation in known {
       #expect(try attack.verify(attack.response(mutation), request: request).accepted?.retention.isIntended == true)
@@ -164,7 +168,7 @@ import Testing
     for other in [photo(), birth] { #expect(codes(license + [other], forged) == [.deviceSignatureInvalid]) }
   }
 
-  /// A document of which nothing came that was asked for is no result beside one that discloses something.
+  /// A document without requested elements is not in the result if another document discloses something.
   @Test func `asked for any one of several, the result is a document that discloses something`() throws {
     var attack = try Attack(docTypes: [DocType.mDL, DocType.photoID])
     attack.documents.append(MockPerson.photoID)
@@ -200,7 +204,7 @@ import Testing
     #expect(
       attack.verify(both, request: Attack.request).report.reasons.map(\.code).first == .documentUnexpected)
     let twice = try attack.response(
-      .response { draft in draft.documents = [draft.documents[0], draft.documents[0]] })
+      .init(Stages.response) { draft in draft.documents = [draft.documents[0], draft.documents[0]] })
     #expect(attack.verify(twice, request: anyOf).report.reasons.map(\.code).first == .documentUnexpected)
   }
 }

@@ -19,7 +19,7 @@ import Testing
 
   /// A birth date as text, returned and rightly signed.
   private func birthDateAsText() throws -> [UInt8] {
-    try attack.response(.setup { $0.data[Namespace.mDL, "birth_date"] = "1990-04-12" })
+    try attack.response(.init(Stages.setup) { $0.data[Namespace.mDL, "birth_date"] = "1990-04-12" })
   }
 
   private func request(_ identifiers: String...) -> PresentationRequest {

@@ -29,14 +29,14 @@ struct HandMadeDocument {
   static let docType = DocType.mDL
   static let namespace = Namespace.mDL
 
-  /// What is returned.
+  /// The returned bytes.
   var items = [Item(digestID: 0, identifier: "given_name"), Item(digestID: 1, identifier: "family_name")]
-  /// What was hashed, where that is something else.
+  /// The hashed bytes, if they differ.
   var hashedItems: [Item]?
   var deviceKey: PublicKey?
   var deviceNamespaces: CBORValue = [:]
   var keyAuthorizations: CBORValue?
-  /// What stands in the place of the digests.
+  /// The value in place of the digests.
   var otherDigests: CBORValue?
 
   var valueDigests: CBORValue {
@@ -88,7 +88,7 @@ struct HandMadeMessage {
   var algorithm: Int64
   var protected: [(key: CBORValue, value: CBORValue)] = []
   var unprotected: [(key: CBORValue, value: CBORValue)] = []
-  /// What stands in the message; nil: it is detached.
+  /// The payload in the message; nil: it is detached.
   var payload: [UInt8]?
 
   private var protectedBytes: [UInt8] {

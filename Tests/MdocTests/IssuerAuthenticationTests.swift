@@ -8,7 +8,7 @@ import Trust
 @testable import Mdoc
 @testable import Mock
 
-/// What the issuer signed is read only where its signature verifies: each rule is broken alone, and gives its own code.
+/// The issuer's signed bytes are read only if the signature verifies. Each rule is broken alone, and has its own code.
 @Suite struct IssuerAuthenticationTests {
   private let signer: MockSigner
   private let chain: [[UInt8]]
@@ -93,13 +93,13 @@ import Trust
     let der = CBORValue.bytes(chain[0])
     let forms: [(header: (key: CBORValue, value: CBORValue)?, words: String)] = [
       (nil, "x5chain (label 33) is missing"),
-      (("33", der), "x5chain stands under the text \"33\", not under the number 33"),
-      ((33, .text(Base64.encode(chain[0]))), "x5chain (label 33) is a text, base64 by its look: it must be"),
+      (("33", der), "x5chain has the text \"33\" as its label, not the number 33"),
+      ((33, .text(Base64.encode(chain[0]))), "x5chain (label 33) is a text, probably base64: it must be"),
       ((33, "no certificate!"), "x5chain (label 33) is a text: it must be"),
       ((33, [[der]]), "x5chain (label 33) has an array at index 0: it must be"),
       (
         (33, [der, .text(Base64.encode(chain[0]))]),
-        "x5chain (label 33) has a text, base64 by its look at index 1: it must"
+        "x5chain (label 33) has a text, probably base64 at index 1: it must"
       ),
       ((33, .bytes([])), "x5chain (label 33) is an empty byte string: it must be"),
       ((33, []), "x5chain (label 33) is an empty array: it must be"),

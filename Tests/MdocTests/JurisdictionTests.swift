@@ -28,7 +28,7 @@ import Trust
   }
 
   /// A document of another country than its signer's.
-  private static let foreign: MockChange<AnswerSetup> = {
+  private static let foreign: MockChange<DocumentSetup> = {
     $0.data[$0.mainNamespace, "issuing_country"] = "CA"
     $0.added.append(($0.mainNamespace, "issuing_country"))
   }
@@ -38,19 +38,20 @@ import Trust
   }
 
   @Test func `another country is refused, and warned of where the anchor's settings allow it`() throws {
-    let mutation = MockMutation.setup(Self.foreign)
+    let mutation = MockMutation(Stages.setup, Self.foreign)
     let refused = try verify(mutation)
     #expect(refused.report.reasons.map(\.code) == [code] && outcome(refused) == .failed)
     let relaxed = try verify(mutation, relaxed: [code])
     #expect(relaxed.accepted != nil && outcome(relaxed) == .warning)
   }
 
-  /// What nobody has signed names no country.
+  /// Unsigned data name no country.
   @Test func `elements that do not match their digests are not compared`() throws {
     let verdict = try verify(
-      .init(
-        setup: Self.foreign,
-        disclosure: { draft in try draft.changeTarget { $0.fields["elementValue"] = "another" } }))
+      MockMutation(Stages.setup, Self.foreign)
+        + MockMutation(Stages.disclosure) { draft in
+          try draft.changeTarget { $0.fields["elementValue"] = "another" }
+        })
     #expect(verdict.report.reasons.map(\.code) == [.digestMismatch] && outcome(verdict) == .notRun)
   }
 }

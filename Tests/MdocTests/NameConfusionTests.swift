@@ -20,9 +20,9 @@ import Testing
       .map([("dataElements", .map([(.text(Self.composed), .array(["claim"]))]))]),
     ] {
       func signing(in namespace: String) -> MockMutation {
-        .setup { setup in
+        .init(Stages.setup) { setup in
           setup.keyAuthorizations = authorizations
-          setup.deviceSigned = [(namespace, [("claim", "yes")])]
+          setup.deviceSigned = [.init(namespace, [("claim", "yes")])]
         }
       }
       #expect(try attack.codes(signing(in: Self.composed)) == [])
@@ -38,8 +38,9 @@ import Testing
     let other = PresentationRequest(documents: [DocumentRequest(docType: Self.decomposed, elements: [])])
     #expect(try attack.codes(.none, request: request) == [])
     #expect(try attack.codes(.none, request: other) == [.docTypeNotRequested])
-    let swapped = MockMutation(
-      deviceAuth: { $0.docType = Self.decomposed }, document: { $0["docType"] = .text(Self.decomposed) })
+    let swapped =
+      MockMutation(Stages.deviceAuth) { $0.docType = Self.decomposed }
+      + MockMutation(Stages.document) { $0["docType"] = .text(Self.decomposed) }
     #expect(try attack.codes(swapped, request: other) == [.msoDocTypeMismatch])
   }
 
@@ -59,7 +60,7 @@ import Testing
     var attack = attack
     attack.documents[0][Self.composed, "claim"] = "signed"
     attack.mock.documents[0].elements.append((Self.composed, "claim"))
-    let doubled = MockMutation.disclosure { draft in
+    let doubled = MockMutation(Stages.disclosure) { draft in
       guard let index = draft.namespaces.firstIndex(where: { $0.name == Self.composed }) else { return }
       draft.namespaces.append(IssuedNamespace(name: Self.decomposed, items: draft.namespaces[index].items))
     }
@@ -70,7 +71,7 @@ import Testing
   @Test func anIssuingCountryIsNotItsEquivalent() throws {
     var attack = attack
     attack.documents[0][Namespace.mDL, "issuing_country"] = "\u{212a}R"
-    let korean: MockMutation = .setup { setup in
+    let korean: MockMutation = .init(Stages.setup) { setup in
       setup.signer.certificate.subject.set(CertificateName.country, to: DER.printableString("KR"))
     }
     #expect(
@@ -94,20 +95,24 @@ import Testing
     "1.0\u{301}", "1.\u{660}", "1.\u{b2}", "1.0.0", "1.", ".0", "1", "01.0", " 1.0", "1.0\u{0}", "1.-1",
   ])
   func aVersionHasASCIIDigitsOnly(version: String) throws {
-    #expect(try attack.codes(.response { $0.fields["version"] = .text(version) }) == [.responseVersionUnsupported])
+    #expect(
+      try attack.codes(.init(Stages.response) { $0.fields["version"] = .text(version) }) == [
+        .responseVersionUnsupported
+      ])
   }
 
   @Test(arguments: ["SHA-256\u{0}", "SHA\u{2010}256", "sha-256", "\u{ff33}HA-256", ""])
   func aDigestAlgorithmIsItsExactName(name: String) throws {
-    #expect(try attack.codes(.mso { $0["digestAlgorithm"] = .text(name) }) == [.digestAlgorithmUnsupported])
+    #expect(
+      try attack.codes(.init(Stages.mso) { $0["digestAlgorithm"] = .text(name) }) == [.digestAlgorithmUnsupported])
   }
 
   @Test func namesInReportsAreBoundedAndPlain() throws {
     // Characters, as Swift counts, of 61 bytes each; and what moves a terminal's cursor.
     let zalgo = String(repeating: "a" + String(repeating: "\u{301}", count: 30), count: 3_000)
-    let mutation = MockMutation.init(
-      deviceAuth: { $0.docType = "\u{1b}[2J\n" + zalgo },
-      document: { $0["docType"] = .text("\u{1b}[2J\n" + zalgo) })
+    let mutation =
+      MockMutation(Stages.deviceAuth) { $0.docType = "\u{1b}[2J\n" + zalgo }
+      + MockMutation(Stages.document) { $0["docType"] = .text("\u{1b}[2J\n" + zalgo) }
     let verdict = try attack.verify(attack.response(mutation), request: Attack.request)
     #expect(verdict.report.reasons.map(\.code) == [.docTypeNotRequested, .msoDocTypeMismatch])
     let document = try #require(verdict.report.documents.first)

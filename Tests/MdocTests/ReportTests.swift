@@ -49,7 +49,7 @@ import Testing
   }
 
   private func isSorted(_ checks: [Check], as declared: [Code]) -> Bool {
-    // What cannot be read has its fault as the one check.
+    // Malformed bytes have their fault as the only check.
     if checks.count == 1, checks[0].outcome == .failed { return true }
     // A check that is not declared would be missing where an earlier one fails; a fault of CBOR stands in its place.
     let isDeclared = checks.allSatisfy { declared.contains($0.code) || $0.code.rawValue.hasPrefix("cbor.") }
@@ -69,38 +69,38 @@ import Testing
     ("item-without-random", .itemMalformed, "documents[0].issuerSigned.nameSpaces[0][#].random is missing"),
     (
       "item-identifier-bytes", .itemMalformed,
-      "documents[0].issuerSigned.nameSpaces[0][#].elementIdentifier is no text string"
+      "documents[0].issuerSigned.nameSpaces[0][#].elementIdentifier is not a text string"
     ),
     (
       "item-digestid-negative", .itemMalformed,
-      "documents[0].issuerSigned.nameSpaces[0][#].digestID is no unsigned integer"
+      "documents[0].issuerSigned.nameSpaces[0][#].digestID is not an unsigned integer"
     ),
-    ("item-not-tag24-map", .itemNotTag24, "documents[0].issuerSigned.nameSpaces[0][#]: no byte string with tag 24"),
+    ("item-not-tag24-map", .itemNotTag24, "documents[0].issuerSigned.nameSpaces[0][#]: not a byte string with tag 24"),
     ("response-version-absent", .responseMalformed, "version is missing"),
     (
       "slip-device-name-spaces-null", .responseMalformed,
-      "documents[0].deviceSigned.nameSpaces is no byte string with tag 24"
+      "documents[0].deviceSigned.nameSpaces is not a byte string with tag 24"
     ),
-    ("mso-version-integer", .msoMalformed, "version is no text string"),
-    ("mso-not-tag24", .msoMalformed, "the payload is no byte string with tag 24"),
+    ("mso-version-integer", .msoMalformed, "version is not a text string"),
+    ("mso-not-tag24", .msoMalformed, "the payload is not a byte string with tag 24"),
     ("mso-without-device-key-info", .msoMalformed, "deviceKeyInfo is missing"),
     ("mso-without-valid-until", .msoMalformed, "validityInfo.validUntil is missing"),
-    ("mso-date-untagged", .msoMalformed, "validityInfo.validUntil is no text string with tag 0"),
-    ("mso-date-offset", .msoMalformed, "validityInfo.validUntil is no date and time in UTC of RFC 3339"),
+    ("mso-date-untagged", .msoMalformed, "validityInfo.validUntil is not a text string with tag 0"),
+    ("mso-date-offset", .msoMalformed, "validityInfo.validUntil is not a UTC date and time of RFC 3339"),
     ("device-key-missing", .deviceKeyInvalid, "deviceKeyInfo has no deviceKey"),
-    ("device-key-off-curve", .deviceKeyInvalid, "the device key is not a point on its curve, or one of small order"),
+    ("device-key-off-curve", .deviceKeyInvalid, "the device key is not a point on its curve, or has small order"),
     ("device-key-private", .deviceKeyInvalid, "the device key carries a private part (label -4)"),
-    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2) where its curve has 32"),
+    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2) and its curve needs 32"),
     (
       "device-key-type", .deviceKeyInvalid,
-      "the device key has a key type (label 1) that does not go with its curve (label -1)"
+      "the device key has a key type (label 1) that does not fit its curve (label -1)"
     ),
     (
       "device-key-algorithm-other", .deviceAlgorithmKeyMismatch,
       "the key is for ES384 (alg, label 3), and the signature says ES256"
     ),
     ("device-key-operations-other", .deviceAlgorithmKeyMismatch, "the key's key_ops (label 4) lacks verify"),
-    ("slip-device-signature-tagged", .deviceAuthMalformed, "deviceSignature: it has tag 18, and no tag may stand here"),
+    ("slip-device-signature-tagged", .deviceAuthMalformed, "deviceSignature: it has tag 18, but must be untagged"),
     ("cbor-trailing-after-mso", .cborTrailingBytes, "in the payload that the issuer signed, at byte #"),
     ("zk-documents-alone", .zeroKnowledgeUnsupported, "1 zero-knowledge proofs"),
   ]

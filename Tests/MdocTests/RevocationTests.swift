@@ -40,7 +40,7 @@ import Trust
   }
 
   @Test func anIdentifierListIsBytesAndAnAddress() throws {
-    let place = StatusReference.Place.identifierList(identifier: [1, 2])
+    let place = StatusReference.Entry.identifierList(identifier: [1, 2])
     #expect(try declared(identifierList(.bytes([1, 2]))) == [.reference(StatusReference(place, uri: uri))])
   }
 
@@ -130,18 +130,18 @@ import Trust
 
   @Test(arguments: [1, "status_list", .array([]), .null, .bytes([0xa0])] as [CBORValue])
   func aStatusThatIsNoMapMakesTheObjectMalformed(status: CBORValue) throws {
-    #expect(try Attack().codes(.setup { $0.status = status }) == [.msoMalformed])
+    #expect(try Attack().codes(.init(Stages.setup) { $0.status = status }) == [.msoMalformed])
   }
 
   @Test func anObjectWithoutStatusDeclaresNone() throws {
-    #expect(DeclaredStatus.none.isNone)
+    #expect(DeclaredStatus.none.declarations.isEmpty)
     #expect(DeclaredStatus.none.references.isEmpty)
     #expect(try Attack().codes(.none) == [])
   }
 
   /// One accent in one scalar or in two: canonically equivalent texts, two addresses.
   @Test func referencesAreToldApartByTheBytesOfTheirAddress() {
-    let place = StatusReference.Place.statusList(index: 0)
+    let place = StatusReference.Entry.statusList(index: 0)
     let composed = StatusReference(place, uri: "https://status.example/\u{e9}")
     let decomposed = StatusReference(place, uri: "https://status.example/e\u{301}")
     #expect(composed.uri == decomposed.uri)

@@ -12,9 +12,9 @@ import Testing
 
   init() throws { attack = try Attack() }
 
-  /// The map around the device key is no device key, even if it has the members of one.
+  /// The map around the device key is not a device key, even if it has the same members.
   @Test func deviceKeyInfoIsNoDeviceKey() throws {
-    let mutation = MockMutation.mso { mso in
+    let mutation = MockMutation(Stages.mso) { mso in
       mso["deviceKeyInfo"] = MapDraft(MapDraft(mso["deviceKeyInfo"])["deviceKey"]).value
     }
     #expect(try attack.codes(mutation) == [.deviceKeyInvalid])
@@ -29,7 +29,7 @@ import Testing
 
   @Test(arguments: [UInt64(1) << 31, 1 << 32, UInt64(Int64.max) + 1, .max])
   func largeDigestIdentifiersAreLookedUpWithAWarning(id: UInt64) throws {
-    let mutation = MockMutation.items { draft in try draft.changeTarget { $0.digestID = id } }
+    let mutation = MockMutation(Stages.items) { draft in try draft.changeTarget { $0.digestID = id } }
     let response = try attack.response(mutation)
     let verdict = attack.verify(response, request: Attack.request)
     #expect(verdict.accepted != nil)
@@ -41,9 +41,9 @@ import Testing
 
   /// The digest under another large identifier is not the item's.
   @Test func largeDigestIdentifiersAreNotConfused() throws {
-    let mutation = MockMutation(
-      items: { draft in try draft.changeTarget { $0.digestID = UInt64(Int64.max) + 2 } },
-      disclosure: { draft in try draft.changeTarget { $0.digestID = 1 << 63 } })
+    let mutation =
+      MockMutation(Stages.items) { draft in try draft.changeTarget { $0.digestID = UInt64(Int64.max) + 2 } }
+      + MockMutation(Stages.disclosure) { draft in try draft.changeTarget { $0.digestID = 1 << 63 } }
     #expect(try attack.codes(mutation) == [.digestMissing])
   }
 
@@ -51,7 +51,7 @@ import Testing
   @Test func moreDocumentsThanAnyAnswerHasAreRefusedAsAWhole() throws {
     func response(_ count: Int) throws -> [UInt8] {
       try attack.response(
-        .response { draft in
+        .init(Stages.response) { draft in
           let document = try #require(draft.documents.first)
           draft.documents = [CBORValue](repeating: document, count: count)
         })
@@ -63,7 +63,7 @@ import Testing
 
   @Test(arguments: [CBORValue.text("0"), .null, .bytes([0])])
   func aDocumentErrorIsANumber(value: CBORValue) throws {
-    let mutation = MockMutation.response { $0.fields["documentErrors"] = [[.text(DocType.photoID): value]] }
+    let mutation = MockMutation(Stages.response) { $0.fields["documentErrors"] = [[.text(DocType.photoID): value]] }
     #expect(try attack.codes(mutation) == [.responseMalformed])
   }
 
@@ -80,26 +80,27 @@ import Testing
 
   @Test(arguments: strangeNumbers)
   func onlyUnsignedIntegersAreNumbers(value: CBORValue) throws {
-    #expect(try attack.codes(.response { $0.fields["status"] = value }) == [.responseMalformed])
-    let mutation = MockMutation.items { draft in try draft.changeTarget { $0.fields["digestID"] = value } }
+    #expect(try attack.codes(.init(Stages.response) { $0.fields["status"] = value }) == [.responseMalformed])
+    let mutation = MockMutation(Stages.items) { draft in try draft.changeTarget { $0.fields["digestID"] = value } }
     #expect(try attack.codes(mutation) == [.itemMalformed])
   }
 
   @Test(arguments: [1, 10, UInt64(UInt32.max) + 1, .max] as [UInt64])
   func everyOtherStatusIsAnError(status: UInt64) throws {
-    #expect(try attack.codes(.response { $0.fields["status"] = .unsigned(status) }) == [.responseStatusNotOK])
+    #expect(
+      try attack.codes(.init(Stages.response) { $0.fields["status"] = .unsigned(status) }) == [.responseStatusNotOK])
   }
 
   @Test func tagsAroundTagsAreNotLookedThrough() throws {
-    let wrapped = MockMutation.disclosure { draft in
+    let wrapped = MockMutation(Stages.disclosure) { draft in
       try draft.changeTarget { $0.presented = .tagged(24, .tagged(24, .bytes($0.bytes))) }
     }
     #expect(try attack.codes(wrapped) == [.itemNotTag24])
-    let twice = MockMutation.disclosure { draft in
+    let twice = MockMutation(Stages.disclosure) { draft in
       try draft.changeTarget { $0.presented = .tagged(24, .bytes($0.bytes)) }
     }
     #expect(try attack.codes(twice) == [.itemMalformed])
-    let signature = MockMutation.document { document in
+    let signature = MockMutation(Stages.document) { document in
       document.nested("issuerSigned") { $0["issuerAuth"] = $0["issuerAuth"].map { .tagged(18, $0) } }
     }
     #expect(try attack.codes(signature) == [.issuerAuthMalformed])
@@ -108,7 +109,7 @@ import Testing
   @Test(arguments: ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2262-04-12T00:00:00Z"])
   func farTimesDoNotOverflow(time: String) throws {
     for member in ["signed", "validFrom", "validUntil"] {
-      let mutation = MockMutation.mso { $0.nested("validityInfo") { $0[member] = .tagged(0, .text(time)) } }
+      let mutation = MockMutation(Stages.mso) { $0.nested("validityInfo") { $0[member] = .tagged(0, .text(time)) } }
       _ = try attack.codes(mutation)
     }
     for skew in [Int64.max, 0, .min] {
@@ -138,7 +139,7 @@ import Testing
       request.documents[0].minimumAge = 21
       let verdict = try attack.verify(attack.response(.none), request: request)
       let answers = verdict.accepted?.documents.flatMap(\.ageAnswers) ?? []
-      // An issuer that signs nine quintillion years is believed; what is no non-negative Int64 proves nothing.
+      // An issuer may sign nine quintillion years; a value that is not a non-negative Int64 proves nothing.
       let isBelieved = identifier == "age_in_years" && isSmall(value)
       #expect(!answers.isEmpty == isBelieved)
       let all = try attack.verify(attack.response(.none), request: nil)
@@ -151,15 +152,15 @@ import Testing
   }
 
   @Test func aDeviceSignedElementNeverStandsInForAnIssuersOne() throws {
-    let mutation = MockMutation.setup { setup in
+    let mutation = MockMutation(Stages.setup) { setup in
       setup.keyAuthorizations = ["nameSpaces": [.text(Namespace.mDL)]]
       setup.withheld = [(Namespace.mDL, "given_name")]
-      setup.deviceSigned = [(Namespace.mDL, [("given_name", "Mallory")])]
+      setup.deviceSigned = [.init(Namespace.mDL, [("given_name", "Mallory")])]
     }
     #expect(try attack.codes(mutation) == [.elementMissing])
-    let both = MockMutation.setup { setup in
+    let both = MockMutation(Stages.setup) { setup in
       setup.keyAuthorizations = ["nameSpaces": [.text(Namespace.mDL)]]
-      setup.deviceSigned = [(Namespace.mDL, [("given_name", "Mallory")])]
+      setup.deviceSigned = [.init(Namespace.mDL, [("given_name", "Mallory")])]
     }
     #expect(try attack.codes(both) == [.elementDuplicate])
   }

@@ -11,7 +11,7 @@ import Trust
 
 /// An answer with a proof that Google Wallet made, whose parts can be changed one by one, and its verifier.
 struct ProvenAnswer {
-  /// What stands around the proof, as the wallet sent it.
+  /// The structure around the proof, as the wallet sent it.
   var docType = DocType.mDL
   var label: CBORValue
   var timestamp: CBORValue = .tagged(0, "2025-12-01T23:59:59Z")
@@ -27,7 +27,7 @@ struct ProvenAnswer {
   var copies = 1
   var response: [(key: CBORValue, value: CBORValue)] = [(key: "version", value: "1.0"), (key: "status", value: 0)]
 
-  /// What was asked, and by which rules it is verified.
+  /// The request, and the rules of its verification.
   var request: PresentationRequest
   var verifier: MdocVerifier
   var transcript: SessionTranscript
@@ -97,7 +97,7 @@ struct ProvenAnswer {
   func verify() throws -> Verdict {
     let presented = PresentedResponse(
       parts: [.init(try DeviceResponse(parsing: encoded), query: query)],
-      transcript: transcript, macPolicy: .notAllowed)
+      transcript: transcript, readerKey: nil)
     return verifier.authenticate(presented, request: request, at: now).conclude()
   }
 }
@@ -118,8 +118,8 @@ struct ZeroKnowledgeTests {
     #expect(Set(checks.map(\.code)) == Set(MdocVerifier.proofChecks))
   }
 
-  /// What is wrong around the proof, or with it, is refused under its own code; the proof is verified only if nothing
-  /// else is wrong.
+  /// Each fault around or in the proof is refused with its own code; the proof is verified only if nothing else is
+  /// wrong.
   @Test(arguments: ZeroKnowledgeTests.faults().indices)
   func `one fault, one code`(index: Int) throws {
     let (name, code, change) = Self.faults()[index]
@@ -134,7 +134,7 @@ struct ZeroKnowledgeTests {
     #expect(code == .zkProofInvalid ? proof == .failed : proof != .failed, "\(name)")
   }
 
-  /// What servers count: a proof that is refused before it is verified is none.
+  /// Servers count only proofs that were fully verified or refused.
   @Test func `each verified proof is told with its circuit, and whether it holds`() throws {
     func runs(_ change: Change) throws -> [ProofRun] {
       let told = Locked<[ProofRun]>([])
@@ -460,7 +460,8 @@ extension ProvenAnswer {
     var request = Attack.request
     request.documents[0].proofs = try ProofRequest(
       of: request.documents[0], isRequired: isRequired, circuits: KnownCircuit.all)
-    return try attack.verify(attack.response(.response(change)), request: request).report.reasons.map(\.code)
+    return try attack.verify(attack.response(.init(Stages.response, change)), request: request).report.reasons.map(
+      \.code)
   }
 
   @Test func `a plain document where proofs are allowed`() throws {
@@ -479,14 +480,14 @@ extension ProvenAnswer {
 
 /// Z66, Z69: what cannot be proven is not asked for.
 @Suite struct ProofRequestTests {
-  private func fault(_ identifiers: [String], namespace: String = Namespace.mDL) -> ProofRequestFault? {
+  private func fault(_ identifiers: [String], namespace: String = Namespace.mDL) -> ProofRequestError? {
     fault(identifiers.map { ElementRequest(ElementReference(namespace, $0)) })
   }
 
   private func fault(
     _ elements: [ElementRequest], docType: String = DocType.mDL, circuits: [KnownCircuit] = KnownCircuit.all
-  ) -> ProofRequestFault? {
-    do throws(ProofRequestFault) {
+  ) -> ProofRequestError? {
+    do throws(ProofRequestError) {
       _ = try ProofRequest(
         of: DocumentRequest(docType: docType, elements: elements), isRequired: true, circuits: circuits)
       return nil

@@ -13,13 +13,13 @@ import Testing
 
   private func parse(
     _ words: String..., operand: Operand? = nil
-  ) throws(Failure) -> ParsedArguments {
-    try ParsedArguments(reading: words[...], options: Self.options, operand: operand)
+  ) throws(Failure) -> Arguments {
+    try Arguments(reading: words[...], options: Self.options, operand: operand)
   }
 
   private func fault(_ words: String..., operand: Operand? = nil) -> String? {
     do throws(Failure) {
-      _ = try ParsedArguments(reading: words[...], options: Self.options, operand: operand)
+      _ = try Arguments(reading: words[...], options: Self.options, operand: operand)
       return nil
     } catch {
       return error.status == .usage ? error.message : "status \(error.status)"
@@ -54,9 +54,9 @@ import Testing
     let file = Operand(placeholder: "FILE", help: "a file")
     #expect(try parse("--name", "x", "--", "--odd", operand: file).operand == "--odd")
     #expect(try parse("f", "--name", "x", operand: file).operand == "f")
-    #expect(fault("--name", "x", "a", "b", operand: file) == "\"b\" is one argument too many")
+    #expect(fault("--name", "x", "a", "b", operand: file) == "unexpected argument \"b\"")
     #expect(fault("--name", "x", operand: file) == "FILE is required: a file")
-    #expect(fault("--name", "x", "a") == "\"a\" belongs to no option")
+    #expect(fault("--name", "x", "a") == "unexpected argument \"a\"")
   }
 
   @Test(
@@ -69,11 +69,11 @@ import Testing
       (["--quiet"], "--name TEXT is required: a name"),
       (["--nmae", "x"], "there is no option --nmae; did you mean --name?"),
       (["--unrelated", "x"], "there is no option --unrelated here"),
-      (["--name", "x", "--kind", "three"], "--kind is one of one, two, not \"three\""),
+      (["--name", "x", "--kind", "three"], "--kind must be one of one, two, not \"three\""),
     ])
   func faultsSayWhatToType(words: [String], message: String) {
     do throws(Failure) {
-      _ = try ParsedArguments(reading: words[...], options: Self.options, operand: nil)
+      _ = try Arguments(reading: words[...], options: Self.options, operand: nil)
       Issue.record("taken")
     } catch {
       #expect(error == .usage(message))

@@ -1,11 +1,11 @@
 import Base
 import Glibc
+import TestMode
 import Testing
 
-@testable import Bench
 @testable import MdocTool
 
-/// What is left of a session when the server is killed, on the same SQLite file after the next start (S01, S02, S09).
+/// A session after the server was killed and started again on the same SQLite file (S01, S02, S09).
 @Suite(.enabled(if: ServerProcess.program != nil, "the program was not built"), .serialized)
 struct CrashTests {
   private typealias Session = (id: String, answer: JSON)
@@ -57,20 +57,20 @@ struct CrashTests {
   // MARK: Steps
 
   private static func session(at client: LoopbackClient) async throws -> Session {
-    let flow = DemoFlow(client: client)
-    let id = try await flow.createSession()
-    return (id, try await flow.mockAnswer(to: id, variant: "good"))
+    let script = DemoScript(client: client, console: Console { _, _ in true }, printsJSON: true)
+    let id = try await script.createSession()
+    return (id, try await script.mockResponse(to: id, variant: "good"))
   }
 
   private static func submit(_ session: Session, to client: LoopbackClient) async throws -> LoopbackClient.Reply {
-    try await DemoFlow(client: client).submit(session.answer, to: session.id)
+    try await client.post("/v1/verification_sessions/\(session.id)/submit", session.answer)
   }
 
   private static func status(_ session: Session, at client: LoopbackClient) async throws -> String {
     try await client.get("/v1/verification_sessions/\(session.id)").body["status"]?.string ?? ""
   }
 
-  /// Status or code of each of so many parallel posts, counted.
+  /// The statuses or codes of this number of parallel posts, counted.
   private static func post(_ session: Session, _ times: Int, to client: LoopbackClient) async throws -> [String: Int] {
     try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<times {

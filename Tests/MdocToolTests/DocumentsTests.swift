@@ -1,5 +1,6 @@
 import Base
 import FoundationEssentials
+import Sessions
 import Testing
 
 @testable import MdocTool
@@ -19,7 +20,7 @@ import Testing
     #expect(articles.count > 30)
   }
 
-  /// What looks like a code and is another name: events of the log, members of the configuration, files, a host.
+  /// Names that look like codes: events of the log, members of the configuration, files, a host.
   private static let otherNames: Set<Substring> = [
     "apple.encryption_keys", "apple.json", "apple.merchant_id", "apple.pem", "apple.team_id", "evidence.key",
     "session.go", "session.py", "session.ts", "trust.dmv.ca.gov", "trust.reload_failed", "trust.warning",

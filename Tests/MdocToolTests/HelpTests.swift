@@ -1,4 +1,5 @@
 import Base
+import Sessions
 import Testing
 
 @testable import MdocTool
@@ -29,7 +30,8 @@ import Testing
   @Test(arguments: paths)
   func everyVerbHasAnExampleAndNamesEveryOption(path: [String]) async throws {
     let command = try #require(Self.command(path))
-    guard case .action(let options, _, _) = command.content else { return }
+    guard command.action != nil else { return }
+    let options = command.options
     let help = await Run(path + ["--help"]).output
     #expect(!command.examples.isEmpty)
     #expect(help.contains("Examples:"))
@@ -44,9 +46,27 @@ import Testing
     #expect(await Run("verify", "apple", "-h").output == help)
   }
 
-  @Test func theVersionIsPrinted() async {
+  @Test func theVersionIsPrinted() async throws {
     let run = await Run("--version")
     #expect(run.status == 0 && run.output == "mdoc \(ProgramVersion.text)\n")
+    #expect(await Run("version").output == run.output)
+    #expect(try await Run("version", "--json").json() == ["version": .string(ProgramVersion.text)])
+  }
+
+  @Test func theVerbsHaveHeadings() async {
+    let sections = Program.root.sections
+    #expect(sections.map(\.count).reduce(0, +) == Program.root.verbs.count && sections.count > 4)
+    let help = await Run("--help").output
+    var rest = help[...]
+    for (title, _) in sections {
+      guard let heading = rest.ranges(of: "\n\(title):\n  ").first else {
+        Issue.record("\(title) is not there, or not in its order")
+        return
+      }
+      rest = rest[heading.upperBound...]
+    }
+    #expect(!help.contains("\nVerbs:\n"))
+    #expect(await Run("verify", "--help").output.contains("\nVerbs:\n  apple "))
   }
 
   @Test func codesAreFoundByNameAndByHowTheyBegin() async throws {

@@ -37,6 +37,16 @@ import Testing
     return stat(folder(name), &facts) == 0 ? facts.st_mode & 0o777 : 0
   }
 
+  /// The package's test runs it where there are the group and the folder.
+  @Test func `for the package it needs the package's group, and for anything else a folder`() async throws {
+    let without = await Run("init", "--mode", "live", "--trust", anchor)
+    #expect(without.status == 64 && without.error.contains("FOLDER is required, unless --system is given"))
+    guard getgrnam("mdoc") == nil else { return }
+    let run = await run("--mode", "live", "--trust", anchor, "--system")
+    #expect(run.status == 65 && run.error.contains("there is no group mdoc"), "\(run.error)")
+    #expect(names == ["sandbox.pem"])
+  }
+
   @Test(arguments: ["staging", "live"]) func `a folder is good at once`(mode: String) async throws {
     let run = await run(
       "--mode", mode, "--trust", anchor, "--origin", "https://shop.example", "--origin", "https://m.shop.example",
@@ -47,7 +57,8 @@ import Testing
     #expect(check.status == 0)
     let lines = check.output.split(separator: "\n")
     #expect(lines.last == "\(folder("new/mdoc.json")): good")
-    // Of what init itself wrote nothing is wrong; the test's anchor is no issuing authority's by its profile.
+    // The files that init wrote have no faults; only the test's anchor deviates from the profile of issuing
+    // authorities.
     #expect(!lines.contains { $0.contains("reader") || $0.contains("merchant") || $0.contains("prox") }, "\(lines)")
     let json = try configuration()
     #expect(json["mode"] == .string(mode) && json["behind_proxy"] == true)
@@ -55,6 +66,12 @@ import Testing
     #expect(party["id"] == "shop" && party["origins"] == ["https://shop.example", "https://m.shop.example"])
     #expect(party["apple"]?["team_id"] == "ABCDE12345")
     #expect((party["readers"] != nil) == (mode == "staging"))
+    #expect(party["page"] == ["name": "shop"])
+    let monitoring = try #require(run.output.split(separator: "\n").first { $0.hasPrefix("Monitoring key") })
+    let key = String(try #require(monitoring.split(separator: " ").last))
+    let hashes = party["api_keys"]?.array?.map { ($0["sha256"]?.string ?? "", $0["scopes"]) } ?? []
+    let hash = Hex.encode(HashAlgorithm.sha256.hash(Array(key.utf8)))
+    #expect(hashes.contains { $0.0 == hash && $0.1 == ["admin"] } && run.output.contains("credentials: \(key)"))
   }
 
   @Test func `the API key is printed once, and the folder has its hash alone`() async throws {
@@ -132,7 +149,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder("new"), withIntermediateDirectories: true)
     let before = names
     let run = await run("--mode", "live", "--trust", anchor)
-    #expect(run.status == 65 && run.hasOneLineOfError && run.error.contains("is there already"))
+    #expect(run.status == 65 && run.hasOneLineOfError && run.error.contains("exists already, and was not changed"))
     #expect(names == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder("new")).isEmpty)
   }

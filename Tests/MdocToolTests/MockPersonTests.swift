@@ -66,7 +66,7 @@ import Testing
       let value = JSON.object([.init(name, example[name] ?? .null)])
       let read = try MockDocumentData(
         json: (["doc_type": "a", "namespaces": ["n": ["e": value]]] as JSON).serialized())
-      // What is not read as its type would be a map.
+      // Otherwise an unread value would be a map.
       if case .map? = read["n", "e"] { Issue.record("\(name) is a map") }
     }
     let document = schema["$defs"]?["document"]

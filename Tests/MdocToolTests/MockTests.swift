@@ -1,11 +1,12 @@
 import Base
+import CorpusMaking
 import Cryptography
 import Mock
 import Testing
 
 @testable import MdocTool
 
-/// What `mdoc mock` makes, `mdoc verify` judges as announced.
+/// `mdoc verify` judges the responses of `mdoc mock` as announced.
 @Suite struct MockTests {
   private let scratch: Scratch
   private let session = ["--nonce", "000102030405060708090a0b0c0d0e0f", "--merchant-id", "m.example", "--team-id", "T"]
@@ -176,7 +177,7 @@ import Testing
     let run = await Run("mock", "lists", "--lists", "http://127.0.0.1:9100", "--out", scratch("lists"), "--json")
     #expect(run.status == 0, "\(run.error)")
     let lists = try #require(try run.json()["lists"]?.array)
-    #expect(lists.count == MockPublishedList.all.count { $0.manner == .serves } + MockAnchorList.all.count)
+    #expect(lists.count == MockPublishedList.all.count { $0.manner == .serves } + MockList.ofAnchors.count)
     for list in lists {
       let file = try #require(list["file"]?.string)
       #expect(Int64(scratch.read("lists/" + file).count) == list["bytes"]?.integer, "\(file)")

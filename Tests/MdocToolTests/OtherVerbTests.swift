@@ -1,5 +1,6 @@
 import Base
 import FoundationEssentials
+import Sessions
 import Testing
 
 @testable import MdocTool
@@ -12,6 +13,24 @@ import Testing
 
   private func permissions(_ name: String) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: scratch(name))[.posixPermissions] as? Int
+  }
+
+  @Test func `Progress is one line of a terminal's standard error, and is gone at the end`() {
+    for isTerminal in [true, false] {
+      let printed = Locked<[UInt8]>([])
+      let console = Console(showsProgress: isTerminal) { stream, bytes in
+        printed.withLock { $0 += stream == .error ? bytes : Array("output".utf8) }
+        return true
+      }
+      let progress = console.progress
+      progress(1, 4)
+      progress(2, 4)
+      progress(4, 4)
+      let text = String(decoding: printed.withLock { $0 }, as: UTF8.self)
+      let isShown = text.hasPrefix("\r\u{1b}[K1 of 4, about ") && text.hasSuffix(" s left\r\u{1b}[K")
+      #expect(isTerminal ? isShown : text.isEmpty, "\(text.debugDescription)")
+      #expect(!text.contains("2 of 4"), "at most five times a second")
+    }
   }
 
   @Test(arguments: ["encryption", "sealing", "api"])
@@ -84,7 +103,7 @@ import Testing
   }
 
   @Test func textFromElsewhereCannotSteerTheTerminal() {
-    #expect(Printable.line("a\u{1b}[31mb\n\u{202e}") == "a\\u{1b}[31mb\\n\\u{202e}")
+    #expect("a\u{1b}[31mb\n\u{202e}".printableLine == "a\\u{1b}[31mb\\n\\u{202e}")
   }
 
   @Test func whatCannotBePrintedIsNotDelivered() async {

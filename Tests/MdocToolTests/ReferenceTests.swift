@@ -1,11 +1,13 @@
 import Base
 import FoundationEssentials
+import Sessions
+import TestMode
+import TestSupport
 import Testing
 
-@testable import Bench
 @testable import MdocTool
 
-/// What the documentation says of codes, configuration, limits, API and commands is what the program has.
+/// The documentation of codes, configuration, limits, API and commands matches the program.
 @Suite struct ReferenceTests {
   private static let folder =
     #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Tool/Documentation.docc"
@@ -75,7 +77,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["ver"], "verify"), (["verify", ""], "apple response reader bundle"), (["verify", "apple", "--tr"], "--trust"),
+    (["ver"], "verify version"), (["verify", ""], "apple response reader bundle"),
+    (["verify", "apple", "--tr"], "--trust"),
     (["inspect", "--session", ""], "apple-in-app"), (["completion", ""], "bash zsh fish"),
     (["inspect", "--session", "=", "a"], "apple-in-app"),
   ])
@@ -93,6 +96,6 @@ import Testing
       [[ "${COMPREPLY[*]}" == '\(expected)' ]]
       """)
     try scratch.write("mdoc.bash", script)
-    #expect(await FaultScenario.execute("bash '\(scratch("test.sh"))'", 0) == 0)
+    #expect(await Shell.run("bash '\(scratch("test.sh"))'") == 0)
   }
 }

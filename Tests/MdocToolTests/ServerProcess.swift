@@ -1,7 +1,7 @@
 import Base
 import Glibc
+import TestMode
 
-@testable import Bench
 @testable import MdocTool
 
 /// The built program serving in test mode in a process of its own, which can be killed.

@@ -45,7 +45,7 @@ import Testing
 
   @Test func `A list of trusted entities needs to be told what its services issue`() async throws {
     let list = try fixture.lote("lote")
-    let service = MockTrustedEntityList.issuanceService
+    let service = MockList.issuanceService
     let run = await importList(
       list, signer: "lote-root.pem", "--services", service + "=org.iso.18013.5.1.mDL", "--services",
       service + "=org.iso.23220.photoid.1", "--max-path-length", "1", "--eku", "1.2.3")
@@ -65,7 +65,7 @@ import Testing
   @Test func `A signer that is listed itself is pinned`() async throws {
     let run = await importList(
       try fixture.lote("lote-direct-trust"), signer: "lote-root.pem", "--services",
-      MockTrustedEntityList.issuanceService + "=org.iso.18013.5.1.mDL", "--max-path-length", "1")
+      MockList.issuanceService + "=org.iso.18013.5.1.mDL", "--max-path-length", "1")
     #expect(run.status == 0)
     let settings = try #require(names.first { $0.hasSuffix(".json") })
     #expect(try JSON(parsing: scratch.read("out/" + settings))["kind"] == "document_signer")

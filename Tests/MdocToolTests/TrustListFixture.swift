@@ -18,21 +18,21 @@ final class TrustListFixture {
     authority = try MockAuthority(seed: Array("mdoc mock".utf8))
     now = try #require(Timestamp(rfc3339: Self.time))
     try scratch.write(
-      "vical-root.pem", PEM.encode(certificate: MockVICAL.signerAnchor(of: authority, at: now)))
+      "vical-root.pem", PEM.encode(certificate: MockList.Kind.vical.signerAnchor(of: authority, at: now)))
     try scratch.write(
-      "lote-root.pem", PEM.encode(certificate: MockTrustedEntityList.signerRoot(of: authority, at: now)))
+      "lote-root.pem", PEM.encode(certificate: MockList.Kind.trustedEntities.signerAnchor(of: authority, at: now)))
   }
 
   func vical(_ name: String) throws -> String {
-    try scratch.write("\(name).cbor", #require(MockVICAL.named(name)).published(by: authority, at: now))
+    try scratch.write("\(name).cbor", #require(MockList.named(name)).published(by: authority, now: now))
   }
 
   func lote(_ name: String) throws -> String {
-    try scratch.write("\(name).jwt", #require(MockTrustedEntityList.named(name)).published(by: authority, at: now))
+    try scratch.write("\(name).jwt", #require(MockList.named(name)).published(by: authority, now: now))
   }
 
   func crl(_ name: String) throws -> String {
-    try scratch.write("\(name).crl", #require(MockCRL.named(name)).published(by: authority, at: now))
+    try scratch.write("\(name).crl", #require(MockList.named(name)).published(by: authority, now: now))
   }
 
   /// The mock authority's anchors, and an answer in person.

@@ -45,7 +45,7 @@ import Trust
 
   @Test func `A status list is recognised in both forms, and never more than unverified`() async throws {
     let uri = "https://lists.example/1"
-    let bytes = try MockStatusList.good.published(by: fixture.authority, at: uri, now: fixture.now)
+    let bytes = try MockList.good(.status).published(by: fixture.authority, at: uri, now: fixture.now)
     let run = await show(try scratch.write("status.cwt", bytes), signer: "vical-root.pem")
     #expect(run.status == 0)
     let json = try run.json()
@@ -56,14 +56,14 @@ import Trust
     let (bits, statuses) = (json["bits"]?.integer ?? 0, json["statuses"]?.integer ?? 0)
     #expect([1, 2, 4, 8].contains(bits) && statuses > 0 && statuses % (8 / bits) == 0)
     #expect(text.output.contains("\(statuses), of \(bits) bit"))
-    let identifiers = try MockIdentifierList.good.published(by: fixture.authority, at: uri, now: fixture.now)
+    let identifiers = try MockList.good(.identifiers).published(by: fixture.authority, at: uri, now: fixture.now)
     let other = await show(try scratch.write("identifiers.cwt", identifiers))
     #expect(try other.json()["kind"] == "identifier_list" && other.json()["identifiers"]?.integer != nil)
   }
 
   @Test(arguments: ["status-not-compressed", "status-truncated", "status-without-bits"])
   func `A status list that no verifier can unpack is refused`(name: String) async throws {
-    let list = try #require(MockStatusList.named(name))
+    let list = try #require(MockList.named(name))
     let bytes = try list.published(by: fixture.authority, at: "https://lists.example/1", now: fixture.now)
     let run = await show(try scratch.write("status.cwt", bytes))
     let json = try run.json()
@@ -72,8 +72,8 @@ import Trust
   }
 
   @Test func `A list whose anchor is the signer itself is called so`() async throws {
-    let list = try #require(MockVICAL.named("vical-good"))
-    let bytes = try list.published(by: fixture.authority, at: fixture.now)
+    let list = try #require(MockList.named("vical-good"))
+    let bytes = try list.published(by: fixture.authority, now: fixture.now)
     let signer = try #require(UnverifiedList(bytes)?.signerChain.first)
     try scratch.write("signer.pem", PEM.encode(certificate: signer.der))
     let run = await show(try scratch.write("list.cbor", bytes), signer: "signer.pem")
@@ -81,7 +81,7 @@ import Trust
     #expect(try await show(scratch("list.cbor"), signer: "vical-root.pem").json()["signer_is_anchor"] == false)
     let text = await Run(
       ["trust", "show", scratch("list.cbor"), "--signer-anchor", scratch("signer.pem")] + fixture.at)
-    #expect(text.output.contains("the signer itself"))
+    #expect(text.output.contains("the signer's own certificate"))
   }
 
   @Test func `Under another anchor it is refused`() async throws {
@@ -107,7 +107,7 @@ import Trust
     #expect(run.status == 0)
     #expect(try run.json()["state"] == "unverified" && run.json()["entries"]?.array?.isEmpty == false)
     let text = await Run(["trust", "show", file] + fixture.at)
-    #expect(text.output.contains("nobody signed it"))
+    #expect(text.output.contains("unsigned payload of a list"))
   }
 
   @Test func `A list that can't be read is refused with the reader's code`() async throws {

@@ -1,10 +1,11 @@
 import Base
 import Mock
+import Sessions
 import Testing
 
 @testable import MdocTool
 
-/// What `mdoc verify` says of answers in text, in JSON and by its status, and what it never prints.
+/// The verdicts of `mdoc verify` in text, in JSON and by its status, and the values that it never prints.
 @Suite struct VerdictTextTests {
   private let scratch: Scratch
 
@@ -28,7 +29,7 @@ import Testing
     let run = try await verify(variant: "elements-none")
     #expect(run.status == 3)
     #expect(run.output.hasPrefix("VERIFIED, BUT NOTHING WAS DISCLOSED at "))
-    #expect(run.output.contains("discloses nothing that was asked for"))
+    #expect(run.output.contains("discloses nothing that was requested"))
     let json = try await verify(variant: "elements-none", "--json").json()
     #expect(json["status"] == "verified" && json["nothing_disclosed"] == true)
     #expect(try await verify(variant: "elements-none", "--strict").status == 1)

@@ -41,7 +41,7 @@ struct VerifyAppleTests {
   }
 
   @Test func theTextShowsVerdictElementsAndChecks() async throws {
-    let run = await verify()
+    let run = await verify("--all")
     #expect(run.status == 0)
     #expect(run.output.hasPrefix("VERIFIED at 2022-06-01T00:00:00Z\n"))
     #expect(run.output.contains("given_name              Jane\n"))

@@ -1,6 +1,5 @@
 import App
 import Base
-import Bench
 import Cryptography
 import Mock
 import Sessions
@@ -54,9 +53,9 @@ import Testing
   }
 
   @Test(arguments: [("live", nil), ("staging", "STAGING: "), ("test", "TEST MODE: "), ("other", "TEST MODE: ")])
-  func `What was not live says so`(mode: String, warning: String?) throws {
-    let text = try #require(
-      VerifyBundle.origin(["session": "vs_1", "mode": .string(mode)], Style(isColored: false)))
+  func `What was not live says so`(mode: String, warning: String?) {
+    let text = TextPrinter(width: 100, isColored: false).text(
+      VerifyBundle.origin(["session": "vs_1", "mode": .string(mode)]))
     #expect(text.hasPrefix(warning ?? "Evidence of session vs_1\n"), "\(text)")
   }
 
@@ -70,7 +69,10 @@ import Testing
       #expect(json[member] == session[member], "\(member)")
     }
     #expect(json["session"] == session["id"] && json["protocol"] == "apple-in-app")
-    let text = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"))
+    let text = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"), "--html", scratch("page"))
+    let page = String(decoding: scratch.read("page"), as: UTF8.self)
+    #expect(page.contains(">VERIFIED at ") && page.contains("<dt>given_name</dt><dd>Ada</dd>"))
+    #expect(page.contains("TEST MODE") && page.contains("<dd>given_name</dd>"), "what was asked")
     #expect(text.status == 0 && text.output.contains("VERIFIED") && text.output.contains("TEST MODE"))
     #expect(text.output.contains("not consulted") && json["in_audit"]?.isNull == true)
     // A log that does not have it.
@@ -79,7 +81,7 @@ import Testing
     #expect(audited.status == 1 && audited.output.contains("evidence.not_in_audit"))
     try scratch.write("heads", #"{"node":"node","head":1,"hash":"\#(String(repeating: "0", count: 64))"}"#)
     let heads = await Run("verify", "bundle", scratch("bundle"), "--key", scratch("key"), "--heads", scratch("heads"))
-    #expect(heads.status == 64 && heads.error.contains("--heads goes with --audit"))
+    #expect(heads.status == 64 && heads.error.contains("--heads needs --audit"))
     #expect(text.output.contains("Ada") && text.output.contains(session["id"]?.string ?? "none"))
   }
 

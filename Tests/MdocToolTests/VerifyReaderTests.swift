@@ -22,8 +22,10 @@ struct VerifyReaderTests {
 
   @Test func `text and JSON name the reader, and every check with its clause`() async throws {
     let transcript = folder + "/D.5.1-session-transcript.cbor"
-    let run = await verify("--transcript", transcript)
+    let run = await verify("--transcript", transcript, "--html", scratch("page"))
     #expect(run.status == 0)
+    let page = String(decoding: scratch.read("page"), as: UTF8.self)
+    #expect(page.contains("verdict good\">AUTHENTICATED at ") && page.contains("<h2>docRequests[0].readerAuth, by CN="))
     #expect(run.output.hasPrefix("AUTHENTICATED at 2020-12-01T00:00:00Z"))
     #expect(run.output.contains("docRequests[0].readerAuth, by CN=reader"))
     let json = try await verify("--transcript", transcript, "--json").json()

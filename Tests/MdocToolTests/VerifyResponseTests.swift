@@ -1,5 +1,6 @@
 import Base
 import CBOR
+import Cryptography
 import TestSupport
 import Testing
 
@@ -39,6 +40,58 @@ struct VerifyResponseTests {
     let document = try #require(try run.json()["result"]?["documents"]?.array?.first)
     #expect(document["device_authentication"] == "mac")
     #expect(document["elements"]?["org.iso.18013.5.1"]?.object?.count == 6)
+  }
+
+  @Test func aRequestMayBeADCQLQuery() async throws {
+    func query(_ element: String) -> String {
+      """
+      {"credentials": [{"id": "a", "format": "mso_mdoc", "meta": {"doctype_value": "org.iso.18013.5.1.mDL"},
+        "claims": [{"path": ["org.iso.18013.5.1", "\(element)"]}]}]}
+      """
+    }
+    let run = await verify("--reader-key", readerKey, "--request", query("family_name"))
+    #expect(run.status == 0)
+    let document = try #require(try run.json()["result"]?["documents"]?.array?.first)
+    #expect(document["elements"]?["org.iso.18013.5.1"]?.object?.map(\.name) == ["family_name"])
+    let missing = await verify("--reader-key", readerKey, "--request", query("height"))
+    #expect(missing.status == 1)
+    #expect(try missing.json()["last_error"]?["code"] == "policy.element_missing")
+    let other = #"{"credentials": [{"id": "a", "format": "dc+sd-jwt", "meta": {"vct_values": ["v"]}}]}"#
+    let refused = await verify("--reader-key", readerKey, "--request", other)
+    #expect(refused.status == 64 && refused.error.contains("/credentials/0/format"))
+  }
+
+  /// As the HTTP API takes it: PEM, or the scalar in base64url on the curve of the session's key.
+  @Test func theReaderKeyMayBeInBase64URL() async throws {
+    let scalar = try #require(Hex.decode(String(decoding: scratch.read("reader.hex").dropLast(), as: UTF8.self)))
+    let key = try scratch.write("reader.b64", Base64.encodeURLSafe(scalar) + "\n")
+    #expect(await verify("--reader-key", key).status == 0)
+    let parts = try await run(response + parts() + request + ["--reader-key", key])
+    #expect(parts.status == 0)
+    let short = await verify("--reader-key", try scratch.write("short", Base64.encodeURLSafe(Array(scalar.dropLast()))))
+    #expect(short.status == 65 && short.error.contains("a scalar on P-256 in hexadecimal or base64url"))
+  }
+
+  @Test func theReaderKeyIsOnTheCurveOfTheSession() async throws {
+    let secret = [UInt8](repeating: 0x11, count: 48)
+    let key = try PrivateKey(curve: .p384, scalar: secret)
+    let pem = try scratch.write("p384.pem", key.pem())
+    let scalar = try scratch.write("p384", Base64.encodeURLSafe(secret))
+    _ = await Run("mock", "anchors", "--out", scratch("anchors"))
+    let made = await Run(
+      "mock", "response", "--new-transcript", scratch("t"), "--authentication", "mac", "--reader-key", pem,
+      "--device-curve", "P-384", "--out", scratch("r"))
+    try #require(made.status == 0, "\(made.error)")
+    let run = await Run(
+      "verify", "response", "--response", scratch("r"), "--transcript", scratch("t"), "--trust", scratch("anchors"),
+      "--reader-key", scalar)
+    #expect(run.status == 0, "\(run.output) \(run.error)")
+  }
+
+  @Test func aRequestThatIsNotJSONSaysWhere() async throws {
+    let file = try scratch.write("request.json", "{\n  \"documents\": [}\n")
+    let run = await verify("--reader-key", readerKey, "--request", file)
+    #expect(run.status == 65 && run.error == "mdoc: request \(file): is not valid JSON at line 2, column 17\n")
   }
 
   @Test func theTaggedTranscriptIsTheSame() async {

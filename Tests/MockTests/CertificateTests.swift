@@ -78,7 +78,7 @@ private struct TLV {
   }
 }
 
-/// What the mock publisher serves, and the documents that name it.
+/// The mock publisher's files, and the documents that name it.
 @Suite struct PublishedListTests {
   private let now = Timestamp(secondsSince1970: 1_795_000_000)
 
@@ -113,9 +113,9 @@ private struct TLV {
 
   @Test func `the list of a certificate that names another address has that certificate's number`() throws {
     let authority = try MockAuthority(seed: [1])
-    let list = try #require(MockCRL.named("crl-signer-revoked"))
-    let own = try list.published(by: authority, at: now)
-    let elsewhere = try list.published(by: authority, at: now, address: "http://127.0.0.1:9100/lists/x")
+    let list = try #require(MockList.named("crl-signer-revoked"))
+    let own = try list.published(by: authority, now: now)
+    let elsewhere = try list.published(by: authority, at: "http://127.0.0.1:9100/lists/x", now: now)
     #expect(own != elsewhere)
   }
 }

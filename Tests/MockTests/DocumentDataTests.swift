@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("[", "cannot"), ("{}", "lacks"), (#"{"doc_type": 1, "namespaces": {}}"#, "doc_type"),
+    ("[", "cannot"), ("{}", "doc_type: is required"), (#"{"doc_type": 1, "namespaces": {}}"#, "doc_type"),
     (#"{"doc_type": "a", "namespaces": {"n": {"d": {"full_date": "1990-02-30"}}}}"#, "not a valid full_date"),
     (#"{"doc_type": "a", "namespaces": {"n": {"d": {"base64": 7}}}}"#, "not a valid base64"),
     (#"{"doc_type": "a", "namespaces": {}, "age_over": [100]}"#, "0 to 99"),

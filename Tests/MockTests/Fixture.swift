@@ -1,4 +1,5 @@
 import Base
+import CorpusMaking
 import Cryptography
 import Mock
 import Testing
@@ -27,21 +28,21 @@ struct Fixture {
       deviceEngagement: [0xa0], readerKey: MockSessionTranscript.readerKeyBytes(of: reader.publicKey))
   }
 
-  func apple(_ variant: MockVariant = .good, _ request: MockRequest = .standard) throws -> MockAnswer {
+  func apple(_ variant: MockVariant = .good, _ request: MockRequest = .standard) throws -> MockWalletResponse {
     try wallet.answerApple(request, session: session, variant: variant, at: now)
   }
 
   func response(
     _ variant: MockVariant = .good, _ request: MockRequest = .standard,
     _ authentication: MockDeviceAuthentication = .signature
-  ) throws -> MockAnswer {
+  ) throws -> MockWalletResponse {
     try wallet.answer(request, transcript: transcript, authentication: authentication, variant: variant, at: now)
   }
 }
 
 /// One verifier's session over the web protocols, beside the fixture of this module.
 struct WebFixture {
-  /// What goes out: the protocol by its name in the HTTP API, and how.
+  /// The protocol by its name in the HTTP API, and its form.
   struct Way: Sendable, CustomTestStringConvertible {
     var protocolName: String
     var isEncrypted = true
@@ -71,7 +72,7 @@ struct WebFixture {
   func answer(
     _ way: Way, _ variant: MockVariant = .good, _ request: MockRequest = .standard, requiresAll: Bool = false,
     held: [MockDocumentData] = MockPerson.documents, authentication: MockWebAuthentication = .signature
-  ) throws -> MockWebAnswer {
+  ) throws -> MockWebResponse {
     var session = session
     session.isEncrypted = way.isEncrypted
     let wallet = MockWallet(

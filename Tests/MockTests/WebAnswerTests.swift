@@ -50,7 +50,7 @@ import Testing
   @Test func `of any documents the first that is held is returned, of all each`() throws {
     let fixture = try WebFixture()
     let way = WebFixture.Way(protocolName: "openid4vp-v1-unsigned", isEncrypted: false)
-    func names(_ answer: MockWebAnswer) -> [String]? { answer.data["vp_token"]?.object?.map(\.name) }
+    func names(_ answer: MockWebResponse) -> [String]? { answer.data["vp_token"]?.object?.map(\.name) }
     #expect(names(try fixture.answer(way, .good, .anyOf)) == ["document_0"])
     #expect(names(try fixture.answer(way, .good, .anyOf, held: [MockPerson.photoID])) == ["document_1"])
     #expect(names(try fixture.answer(way, .good, .anyOf, requiresAll: true)) == ["document_0", "document_1"])
@@ -60,7 +60,7 @@ import Testing
   @Test func `of any documents an Annex C answer has one, of all each`() throws {
     let fixture = try WebFixture()
     let way = WebFixture.Way(protocolName: "org-iso-mdoc")
-    func count(_ answer: MockWebAnswer) throws -> Int? {
+    func count(_ answer: MockWebResponse) throws -> Int? {
       try CBORItem(parsing: answer.deviceResponses[0])[key: "documents"]?.count
     }
     #expect(try count(fixture.answer(way, .good, .anyOf)) == 1)
@@ -161,7 +161,7 @@ extension MockSessionTranscript {
   }
 }
 
-/// What the mock wallet makes of a choice, as the requests of others have it.
+/// The mock wallet's response to choices in the form of other verifiers' requests.
 @Suite struct ChoiceTests {
   private let now = Timestamp(secondsSince1970: 1_795_168_800)
   private let wallet: MockWallet
@@ -173,7 +173,7 @@ extension MockSessionTranscript {
       authority: try MockAuthority(seed: [7]), documents: [licence, MockPerson.photoID])
   }
 
-  private func chosen(_ asked: AskedDocuments) throws -> [String: String] {
+  private func chosen(_ asked: RequestedDocuments) throws -> [String: String] {
     let queries = try asked.chosen(by: wallet, at: now)
     return Dictionary(
       uniqueKeysWithValues: queries.map {
@@ -184,7 +184,7 @@ extension MockSessionTranscript {
   /// A DeviceRequest for a licence and, where there are sets of documents, a photo ID.
   private func ask(
     _ names: [String], substitutes: [String: [[String]]] = [:], useCases: CBORValue? = nil
-  ) throws -> AskedDocuments {
+  ) throws -> RequestedDocuments {
     func path(_ name: String) -> CBORValue { [.text(MockNamespace.mDL), .text(name)] }
     let entries = substitutes.map { name, sets -> CBORValue in
       ["requestedElement": path(name), "alternativeElementSets": .array(sets.map { .array($0.map(path)) })]
@@ -205,7 +205,7 @@ extension MockSessionTranscript {
       ),
     ]
     if let useCases { request.append((key: "deviceRequestInfo", value: .embedded(["useCases": useCases]))) }
-    return try AskedDocuments(deviceRequest: Base64.encodeURLSafe(CBORValue.map(request).encoded()))
+    return try RequestedDocuments(deviceRequest: Base64.encodeURLSafe(CBORValue.map(request).encoded()))
   }
 
   @Test func `of an element that is lacking the first set that is there comes`() throws {
@@ -234,7 +234,7 @@ extension MockSessionTranscript {
         ["id": .string(name), "path": [.string(MockNamespace.mDL), .string(name)]]
       }
       return try chosen(
-        AskedDocuments(dcql: [
+        RequestedDocuments(dcql: [
           "credentials": [
             [
               "id": "a", "format": "mso_mdoc", "meta": ["doctype_value": .string(MockDocType.mDL)],

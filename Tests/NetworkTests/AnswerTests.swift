@@ -1,8 +1,9 @@
 import Base
 import Testing
-import Trust
 
-/// What a publisher sends, and what becomes of it.
+@testable import Trust
+
+/// A publisher's replies, and their effects.
 @Suite(.timeLimit(.minutes(10))) struct AnswerTests {
   @Test func aListComesWithWhatItsServerSaysOfIt() async throws {
     let server = try LoopbackServer { _ in
@@ -52,7 +53,7 @@ import Trust
     let fixture = try FetchFixture()
     for status in [201, 204, 206, 304, 400, 401, 404, 410, 429, 500, 503] {
       let fault = await fixture.fault(server.url("/\(status)"))
-      #expect(fault == .unavailable("the answer's status is \(status)"))
+      #expect(fault == .unavailable("the reply's status is \(status)"))
     }
   }
 
@@ -85,16 +86,16 @@ import Trust
     }
     defer { server.stop() }
     let fixture = try FetchFixture()
-    #expect(await fixture.fault(server.url("/length")) == .unavailable("the answer broke off"))
-    #expect(await fixture.fault(server.url("/chunks")) == .unavailable("the answer broke off"))
+    #expect(await fixture.fault(server.url("/length")) == .unavailable("the reply broke off"))
+    #expect(await fixture.fault(server.url("/chunks")) == .unavailable("the reply broke off"))
   }
 
   @Test func whatIsNoHTTPIsNoAnswer() async throws {
     let server = try LoopbackServer { target in target == "/nothing" ? [] : [.text("a list\r\n\r\na list")] }
     defer { server.stop() }
     let fixture = try FetchFixture()
-    #expect(await fixture.fault(server.url("/nothing")) == .unavailable("the answer broke off"))
-    #expect(await fixture.fault(server.url("/noise")) == .unavailable("the answer is no HTTP"))
+    #expect(await fixture.fault(server.url("/nothing")) == .unavailable("the reply broke off"))
+    #expect(await fixture.fault(server.url("/noise")) == .unavailable("the reply is not HTTP"))
   }
 
   @Test func anEndlessHeaderIsCutOff() async throws {
@@ -103,6 +104,6 @@ import Trust
       [.text("HTTP/1.1 200 OK\r\n")] + Array(repeating: .text(line), count: 40) + [.silence]
     }
     defer { server.stop() }
-    #expect(try await FetchFixture().fault(server.url()) == .unavailable("the answer's header is too long"))
+    #expect(try await FetchFixture().fault(server.url()) == .unavailable("the reply's header is too long"))
   }
 }

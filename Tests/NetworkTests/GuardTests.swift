@@ -115,7 +115,7 @@ import Trust
     }
   }
 
-  /// What a network of a configuration lets through, and what it never means.
+  /// The addresses that a configured network permits, and addresses that it never includes.
   @Test(arguments: [
     ("10.0.0.0/8", "10.20.0.1", true), ("10.0.0.0/8", "11.0.0.1", true), ("10.0.0.0/8", "192.168.0.1", false),
     ("10.0.0.0/8", "::ffff:10.20.0.1", true), ("10.0.0.0/8", "64:ff9b::10.20.0.1", false),

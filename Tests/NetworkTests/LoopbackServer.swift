@@ -5,7 +5,7 @@ import Glibc
 /// A publisher on this machine that answers as it is told, also in ways that no HTTP library would. One thread a
 /// connection, one answer a connection.
 final class LoopbackServer: Sendable {
-  /// What is sent, in order; then the connection is closed.
+  /// The bytes to send, in order; then the connection is closed.
   enum Part: Sendable {
     case text(String)
     case bytes([UInt8])

@@ -11,7 +11,7 @@ import Trust
 
   private func outcome(
     _ address: String, _ rules: FetchRules = FetchFixture.rules, pinnedNames: [String] = []
-  ) async throws -> Result<WebPoster.Answer, FetchError> {
+  ) async throws -> Result<WebReply, FetchError> {
     var configuration = WebListFetcher.Configuration()
     configuration.pinnedNames = pinnedNames
     let poster = try WebPoster(configuration)
@@ -70,7 +70,7 @@ import Trust
     let server = try LoopbackServer { _ in [.silence] }
     defer { server.stop() }
     let rules = FetchFixture.rules.with { $0.timeLimit = .milliseconds(300) }
-    #expect(try await outcome(server.url(), rules) == .failure(.unavailable("no complete answer in time")))
+    #expect(try await outcome(server.url(), rules) == .failure(.unavailable("no complete reply in time")))
   }
 
   @Test(arguments: ["http://hooks.example/", "https://127.0.0.1/", "https://10.0.0.1/", "https://hooks.example:22/"])
@@ -87,7 +87,7 @@ import Trust
     for address in ["10.1.2.3", "127.0.0.1", "[fd00::1]"] {
       let outcome = try await outcome(
         "https://hooks.example/", FetchRules(), pinnedNames: ["hooks.example:443:\(address)"])
-      #expect(outcome == .failure(.notAllowed("the address leads to no public host")))
+      #expect(outcome == .failure(.notAllowed("the address does not lead to a public host")))
     }
     #expect(server.requests.isEmpty)
   }
@@ -105,7 +105,7 @@ import Trust
         allowsPlainHTTP: true,
         internalTargets: InternalTargets(ports: [port], networks: try networks.map { try #require(AddressRange($0)) }))
     }
-    let refused: Result<WebPoster.Answer, FetchError> = .failure(.notAllowed("the address leads to no public host"))
+    let refused: Result<WebReply, FetchError> = .failure(.notAllowed("the address does not lead to a public host"))
     #expect(try await outcome(address, try rules(), pinnedNames: pinned) == refused)
     #expect(try await outcome(address, try rules("10.0.0.0/8", "0.0.0.0/0"), pinnedNames: pinned) == refused)
     #expect(server.requests.isEmpty)

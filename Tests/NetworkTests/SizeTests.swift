@@ -57,7 +57,7 @@ import Trust
     let fixture = try FetchFixture()
     for encoding in ["br", "zstd", "deflate", "gzip,gzip", "unheard-of"] {
       let fault = await fixture.fault(server.url("/\(encoding)"))
-      #expect(fault == .unavailable("the answer's encoding can't be read"))
+      #expect(fault == .unavailable("the reply's encoding is unsupported"))
     }
     guard case .unavailable = await fixture.fault(server.url("/gzip")) else {
       Issue.record("bytes that no gzip wrote were taken")

@@ -9,9 +9,9 @@ import Trust
 
 @testable import Mock
 
-/// Who answers over HTTPS.
+/// The identity of HTTPS servers.
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
-  private static let untrusted = FetchError.unavailable("the host's certificate is not trusted, or another's")
+  private static let untrusted = FetchError.unavailable("the host's certificate is not trusted, or is for another name")
   private static let rules = FetchRules(allowsLoopback: true)
 
   @Test func aTrustedHostIsBelieved() async throws {
@@ -33,7 +33,7 @@ import Trust
     #expect(try await FetchFixture(authorities: other.authorityFile).fault(url, Self.rules) == Self.untrusted)
     #expect(try await FetchFixture().fault(url, Self.rules) == Self.untrusted)
     let fault = try await FetchFixture(authorities: lookalike.authorityFile).fault(url, Self.rules)
-    #expect(fault == .unavailable("TLS can't be agreed on with the host"))
+    #expect(fault == .unavailable("the TLS handshake with the host failed"))
     #expect(server.requests.isEmpty)
   }
 
@@ -100,7 +100,7 @@ import Trust
     defer { server.stop() }
     let fault = try await FetchFixture(authorities: "/nowhere/authorities.pem")
       .fault(server.url(scheme: "https", host: "localhost"), Self.rules)
-    #expect(fault == .unavailable("the authorities of TLS can't be read"))
+    #expect(fault == .unavailable("the file of TLS authorities cannot be read"))
   }
 }
 

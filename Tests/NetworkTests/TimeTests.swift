@@ -5,7 +5,7 @@ import Trust
 /// Every fetch ends: by itself, in time, or with its task.
 @Suite(.timeLimit(.minutes(10))) struct TimeTests {
   private static let rules = FetchFixture.rules.with { $0.timeLimit = .milliseconds(300) }
-  private static let late = FetchError.unavailable("no complete answer in time")
+  private static let late = FetchError.unavailable("no complete reply in time")
 
   @Test func silenceIsNotWaitedOut() async throws {
     let server = try LoopbackServer { _ in [.silence] }
@@ -36,7 +36,7 @@ import Trust
     // The listening socket closes a moment later.
     for _ in 0..<500 {
       fault = try await FetchFixture().fault(url, Self.rules)
-      if fault == .unavailable("the host takes no connection") { return }
+      if fault == .unavailable("cannot connect to the host") { return }
       try await Task.sleep(for: .milliseconds(10))
     }
     Issue.record("\(String(describing: fault))")
@@ -46,7 +46,7 @@ import Trust
   @Test func aNameThatLeadsNowhereIsUnavailable() async throws {
     let rules = FetchRules(timeLimit: .seconds(2))
     let fault = try await FetchFixture().fault("https://lists.invalid/list", rules)
-    #expect([.unavailable("the host's name leads nowhere"), Self.late].contains(fault))
+    #expect([.unavailable("the host's name cannot be resolved"), Self.late].contains(fault))
   }
 
   @Test func aSilentHostTakesNoPlaceOfOthers() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PKIX
 
-/// What roles permit, and what only their profiles ask for.
+/// Usages that roles permit, and those that only their profiles require.
 @Suite struct CertificateRoleTests {
   typealias Usage = CertificateExtensions.KeyUsage
 

@@ -5,8 +5,8 @@ import Testing
 @testable import Mock
 @testable import PKIX
 
-/// What both kinds of paths are checked by: one rule broken at a time, in a path with one intermediate, and every other
-/// rule still kept.
+/// The facts that both kinds of paths are checked by: one rule broken at a time, in a path with one intermediate, and
+/// every other rule still kept.
 @Suite struct CertificationPathTests {
   let maker: CertificateMaker
   let middle: CertificateIssuer
@@ -49,7 +49,7 @@ import Testing
     #expect(broken(CertificationPath([forged] + good.dropFirst(), anchorHasSigned: true)) == ["signature 0"])
   }
 
-  /// The search has checked that signature once, and its result stands.
+  /// The search has checked that signature once, and its result counts.
   @Test func `Whether the anchor has signed is what the search found`() throws {
     let good = try path().certificates
     #expect(broken(CertificationPath(good, anchorHasSigned: false)) == ["signature 1"])
@@ -209,7 +209,7 @@ import Testing
     return CertificationPath(certificates, anchorHasSigned: anchorHasSigned)
   }
 
-  /// Every rule that is broken, with the place of the certificate that breaks it.
+  /// Every rule that is broken, with the index of the certificate that breaks it.
   private func broken(_ path: CertificationPath, at now: Timestamp? = nil, skew: Int64 = 0) -> [String] {
     var broken: [String] = []
     func require(_ condition: Bool, _ rule: String) { if !condition { broken.append(rule) } }
@@ -217,9 +217,9 @@ import Testing
       require(link.isNamed, "name \(index)")
       require(link.isSigned, "signature \(index)")
     }
-    require(path.isVerifiable, "algorithm")
+    require(path.algorithmFaults.isEmpty, "algorithm")
     for (index, certificate) in path.certificates.enumerated() {
-      require(certificate.isCurrent(at: now ?? maker.now, skew: skew), "validity \(index)")
+      require(certificate.periodFault(at: now ?? maker.now, skew: skew) == nil, "validity \(index)")
       require(!certificate.isForTests, "test \(index)")
       require(certificate.unknownCriticalExtensions.isEmpty, "critical \(index)")
     }

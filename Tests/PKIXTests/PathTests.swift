@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// Path validation with certificates made for the purpose: each trick alone, in an otherwise good chain.
+/// Path validation with certificates made for the purpose: one trick at a time, in an otherwise good chain.
 @Suite struct PathTests {
   let maker: CertificateMaker
   let validator: PathValidator
@@ -92,7 +92,7 @@ import Testing
       $0[oid: CertificateExtension.authorityKeyIdentifierOID] = nil
     }
     #expect(validator.failures([withoutIdentifiers], at: maker.now) == [])
-    // Of the same name, by nobody's key that is trusted.
+    // It has the same name, but an untrusted key.
     let stranger = try CertificateMaker()
     let forged = try stranger.signer {
       $0.subject = $0.issuer
@@ -300,7 +300,7 @@ import Testing
       .checks.first { $0.code == .certificateExtendedKeyUsage }
     #expect(
       check?.detail?.replacing(/certificate [0-9a-f]+/, with: "certificate #")
-        == "the signer, certificate # (\"signer\"), has 1.3.130.2.0.0.1.2; expected is one of 1.2.3, 1.2.4, by the anchor's \"ekus\""
+        == "the signer, certificate # (\"signer\"), has 1.3.130.2.0.0.1.2; expected one of 1.2.3, 1.2.4, by the anchor's \"ekus\""
     )
   }
 

@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// An extension that is absent contradicts nothing; the operator's word stands for it.
+  /// An extension that is absent contradicts nothing; the operator's word counts.
   @Test func lacksUsagesWithAWarning() throws {
     let cases: [(Code, String)] = [
       (.certificateExtendedKeyUsage, CertificateExtension.extendedKeyUsageOID),

@@ -39,7 +39,7 @@ struct ProfileMaker {
     return template
   }
 
-  /// What the profile finds about a certificate of the role that is changed in one respect.
+  /// The profile's findings about a certificate of the role with one change.
   func findings(
     _ role: CertificateRole, at now: Timestamp? = nil, _ change: Change = { _ in }
   ) throws -> [Check] {

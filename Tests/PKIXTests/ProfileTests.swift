@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// The profiles of ISO/IEC 18013-5, Annexes B and C: each rule broken alone is found by its code alone.
+/// The profiles of ISO/IEC 18013-5, Annexes B and C: each broken rule is found by only its code.
 @Suite struct ProfileTests {
   let profile: ProfileMaker
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mock
 
-/// What makes a certificate useless for its role fails; and what real certificates come to.
+/// Faults that make a certificate useless for its role fail; results for real certificates.
 @Suite struct ProfileUseTests {
   let profile: ProfileMaker
 

@@ -88,7 +88,7 @@ struct PublishedCertificateTests {
   func theTableKnowsTheKeysOfPublishedLibraries(name: String) throws {
     let text = String(decoding: try PublishedVectors.bytes("isomdl-certs/\(name).pem"), as: UTF8.self)
     let certificate = try Certificate(der: #require(PEM.certificates(in: text)?.first))
-    #expect(PublishedKeys.place(of: certificate)?.isEmpty == false && certificate.testOrigin != nil)
+    #expect(PublishedKeys.origin(of: certificate)?.isEmpty == false && certificate.testOrigin != nil)
   }
 
   private struct AnnexDManifest: Decodable {
@@ -107,8 +107,8 @@ struct PublishedCertificateTests {
 /// The table of published keys, without the published vectors.
 @Suite struct PublishedKeyTests {
   @Test func everyEntryIsASHA256WithItsPlace() {
-    #expect(PublishedKeys.places.count >= 30)
-    for (hash, place) in PublishedKeys.places {
+    #expect(PublishedKeys.origins.count >= 30)
+    for (hash, place) in PublishedKeys.origins {
       #expect(hash == hash.lowercased() && Hex.decode(hash)?.count == 32 && !place.isEmpty, "\(hash)")
     }
   }
@@ -124,6 +124,6 @@ struct PublishedCertificateTests {
     let maker = try CertificateMaker()
     #expect(try Certificate(der: maker.signer()).testOrigin == nil)
     let marked = try Certificate(der: maker.signer { $0.extensions.append(.mockMarker) })
-    #expect(marked.testOrigin == "made by the mock authority" && PublishedKeys.place(of: marked) == nil)
+    #expect(marked.testOrigin == "made by the mock authority" && PublishedKeys.origin(of: marked) == nil)
   }
 }

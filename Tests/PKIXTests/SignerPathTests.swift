@@ -5,7 +5,7 @@ import Testing
 @testable import Mock
 @testable import PKIX
 
-/// The paths of lists' signers: one rule broken at a time, and its code alone.
+/// The paths of lists' signers: one rule broken at a time, and only its code.
 @Suite struct SignerPathTests {
   let maker: CertificateMaker
   let root: Certificate
@@ -81,7 +81,7 @@ import Testing
     #expect(malformed.failures == [.listSignerUntrusted] && malformed.certificates.isEmpty)
   }
 
-  /// Otherwise what stands behind it would not count, and the rest might reach an anchor.
+  /// Otherwise the certificates after it would not count, and the rest might reach an anchor.
   @Test func `A chain with one certificate that can't be read is refused`() throws {
     let leaf = try signer()
     let anchors = SignerPath.Anchors(authorities: [root], allowsTestCertificates: true)
@@ -139,7 +139,7 @@ import Testing
   @Test func `A signer that is the configured authority itself is refused, and it is said why`() throws {
     let path = validate([root])
     #expect(path.failures.contains(.listSignerUntrusted))
-    #expect(path.checks.first?.detail?.contains("is itself the anchor and has the CA flag") == true)
+    #expect(path.checks.first?.detail?.contains("is an anchor with the CA flag") == true)
   }
 
   @Test(arguments: [("2.5.29.36", [0x30, 0x03, 0x80, 0x01, 0x00]), ("2.5.29.54", [0x02, 0x01, 0x00])])
@@ -245,7 +245,7 @@ import Testing
 
   // MARK: Making them
 
-  /// Of a document signer, the signer of a VICAL.
+  /// Makes a document signer's certificate a VICAL signer's.
   private func profile(_ template: inout CertificateTemplate) {
     template[oid: CertificateExtension.keyUsageOID] = .keyUsage(.nonRepudiation)
     template[oid: CertificateExtension.extendedKeyUsageOID] = .extendedKeyUsage(["1.0.18013.5.1.8"])

@@ -47,10 +47,14 @@ import Testing
     let languages = try Self.all()
     let list = String(decoding: PackageResources.language_js, as: UTF8.self)
     for language in languages { #expect(list.contains("\(language.tag): \"")) }
-    let script = String(decoding: PackageResources.page_js, as: UTF8.self)
+    let script = [PackageResources.page_js, PackageResources.asked_js].map { String(decoding: $0, as: UTF8.self) }
+      .joined(separator: "\n")
     let known = languages[0].names("text")
-    let asked = script.matches(of: /this\.text\("([a-z-]+)"/).map { String($0.1) }
-    #expect(asked.count > 15)
+    let asked = script.matches(of: /text\("([a-z-]+)"/).map { String($0.1) }
+    #expect(asked.count > 10)
+    for state in script.matches(of: /^  ([a-z]+): \["[a-z]+", "(brand|good|bad|warn)"\]/.anchorsMatchLineEndings()) {
+      #expect(known.contains(String(state.1)), "\(state.1)")
+    }
     for name in asked { #expect(known.contains(name), "\(name)") }
     for name in script.matches(of: /"(failed-[a-z]+)"/) { #expect(known.contains(String(name.1))) }
   }

@@ -96,7 +96,7 @@ struct Browser: Sendable {
 
   // MARK: Wallets
 
-  /// What the browser's own wallet does when it is asked next.
+  /// The browser's own wallet's reaction to the next request.
   enum WalletBehavior {
     /// Gives `{protocol, data}`.
     case respond(JSON)
@@ -128,18 +128,19 @@ struct Browser: Sendable {
     _ = try await post("actions", ["actions": [source]])
   }
 
-  /// What the console got since it was last asked: errors, warnings, violations of the content security policy.
+  /// New entries of the console: errors, warnings, violations of the content security policy.
   func console() async throws -> [String] {
     try await post("se/log", ["type": "browser"]).array?.compactMap { $0["message"]?.string } ?? []
   }
 
   /// As of a person who has chosen dark colours, or a screen of another width.
-  func emulate(dark: Bool, width: Int64 = 1280) async throws {
+  func emulate(dark: Bool, width: Int64 = 1280, phone: Bool = false) async throws {
     let scheme: JSON = ["name": "prefers-color-scheme", "value": .string(dark ? "dark" : "light")]
     try await command("Emulation.setEmulatedMedia", ["features": [scheme]])
     try await command(
       "Emulation.setDeviceMetricsOverride",
-      ["width": .integer(width), "height": 900, "deviceScaleFactor": 1, "mobile": false])
+      ["width": .integer(width), "height": 900, "deviceScaleFactor": 1, "mobile": .bool(phone)])
+    try await command("Emulation.setTouchEmulationEnabled", ["enabled": .bool(phone)])
   }
 
   /// The whole page as a PNG. It is kept too if `MDOC_SCREENSHOTS` names a folder.
@@ -151,6 +152,17 @@ struct Browser: Sendable {
       try Data(image).write(to: URL(filePath: String(cString: folder) + "/\(name).png"))
     }
     return image
+  }
+
+  /// What axe finds in the page (`MDOC_AXE` names its script); nothing without axe.
+  func accessibilityFindings() async throws -> JSON {
+    guard let path = getenv("MDOC_AXE") else { return [] }
+    return try await run(
+      try String(contentsOfFile: String(cString: path), encoding: .utf8) + """
+        ;
+        return axe.run(document).then(({ violations }) =>
+          violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`));
+        """)
   }
 
   /// A command of the Chrome DevTools protocol.
@@ -226,7 +238,7 @@ extension Page {
       """, .string(path), .string(mode.apiKey))
   }
 
-  /// What the mock wallet answers to a session.
+  /// The mock wallet's response to a session.
   func mockAnswer(_ session: JSON, by name: String, variant: String = "good") async throws -> JSON {
     let answer = try await post(
       "/v1/test/mock_responses",
@@ -259,12 +271,14 @@ extension Page {
 
 /// Opens the page in a browser of its own, and ends browser and server after the body.
 func withPage(
-  circuits: CircuitLibrary? = nil, clock: @escaping @Sendable () -> Timestamp = Timestamp.systemNow,
+  circuits: CircuitLibrary? = nil, documentation: DocumentationSite? = nil,
+  clock: @escaping @Sendable () -> Timestamp = Timestamp.systemNow,
   blocksStorage: Bool = false, _ body: (Page) async throws -> Void
 ) async throws {
   guard DriverProcess.isHere else { throw BrowserFault("\(DriverProcess.program) and Chromium are not here") }
   var options = TestModeOptions()
   options.circuits = circuits
+  options.documentation = documentation
   options.clock = clock
   let mode = try TestServer.start(options)
   do {

@@ -4,8 +4,8 @@ import Sessions
 import Testing
 
 extension PlaygroundTests {
-  /// The browser's own Digital Credentials API, with its own wallet: on a relying party's page, on the hosted page, in a
-  /// frame on another site's, and on the playground.
+  /// The browser's own Digital Credentials API, with its own wallet: on a relying party's page, on the hosted page, in
+  /// a frame of another site, and on the playground.
   @Suite struct DigitalCredentialTests {
     private static let protocols = ProtocolFamily.web.protocolNames
 
@@ -90,7 +90,7 @@ extension PlaygroundTests {
         "/v1/verification_sessions",
         .members([
           "protocols": [.string(name)], "origin": .string(origin),
-          "return_url": returns ? .string(page.mode.baseURL + "/playground") : nil,
+          "return_url": returns ? .string(page.mode.baseURL + "/healthz") : nil,
           "documents": [
             [
               "doc_type": "org.iso.18013.5.1.mDL",
@@ -181,7 +181,7 @@ extension PlaygroundTests {
           try await page.browser.open(session["url"]?.string ?? "")
           try await page.browser.wait(until: "document.getElementById('browser')?.checkVisibility()")
           try await page.browser.tap("#browser")
-          try await page.browser.wait(until: "location.pathname === '/playground'")
+          try await page.browser.wait(until: "location.pathname === '/healthz'")
           let query = "new URLSearchParams(location.search)"
           #expect(try await page.browser.run("return \(query).get('session')") == session["id"], "\(name)")
           let code = try await page.browser.run("return \(query).get('response_code')")
@@ -204,7 +204,7 @@ extension PlaygroundTests {
               "try { return sessionStorage.length >= 0; } catch { return false; }")
             #expect(hasStorage == .bool(!isBlocked))
             try await page.browser.tap("#browser")
-            try await page.browser.wait(until: "document.title.startsWith('Done')")
+            try await page.browser.wait(until: "document.title.startsWith('Thank you')")
           }
           let end = try await Self.end(on: page)
           #expect(end["id"] == session["id"] && end["status"] == "verified" && end["code"] == .null, "\(end)")
@@ -228,7 +228,7 @@ extension PlaygroundTests {
             try await page.browser.wait(until: "document.querySelector('\(act)')?.checkVisibility()")
             try await page.browser.tap(act)
             if act == "#browser" {
-              try await page.browser.wait(until: "document.getElementById('problem').textContent.startsWith('Nothing')")
+              try await page.browser.wait(until: "document.title.startsWith('You didn')")
             }
           }
           if act == "#browser" { try await page.browser.tap("dialog button") }
@@ -239,7 +239,7 @@ extension PlaygroundTests {
         _ = try await page.post("/v1/verification_sessions/\(redacted["id"]?.string ?? "")/redact", [:])
         try await Self.ask(redacted, on: page)
         #expect(try await Self.end(on: page)["status"] == "gone")
-        // What is no page, and what no origin of the relying party's may have in a frame.
+        // Routes that are not pages, and pages that no origin of the relying party may embed.
         let elsewhere: JSON = ["id": "vs_x", "url": .string(page.mode.baseURL + "/healthz#x")]
         try await Self.ask(elsewhere, on: page)
         #expect(try await Self.end(on: page)["code"] == "page.unreachable")

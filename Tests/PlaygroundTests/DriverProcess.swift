@@ -1,10 +1,10 @@
 import Base
-import Bench
 import Glibc
+import TestMode
 
 @testable import App
 
-/// A chromedriver in a process of its own, which ends with this object; the browsers that it starts end with it.
+/// A program in a process of its own, which ends with this object: by default chromedriver, whose browsers end with it.
 final class DriverProcess: Sendable {
   static let program = "/usr/bin/chromedriver"
   static var isHere: Bool { access(program, X_OK) == 0 && access("/usr/bin/chromium", X_OK) == 0 }
@@ -17,8 +17,12 @@ final class DriverProcess: Sendable {
   private let id: pid_t
   private let output: Int32
 
-  /// Starts it on a port that it chooses and says.
-  init() throws(BrowserFault) {
+  /// Starts it, and waits until it says its port.
+  /// - Parameter announcement: what it says before the port.
+  init(
+    _ words: [String] = [program, "--port=0"], environment: [String: String] = [:],
+    announcing announcement: String = "successfully on port "
+  ) throws(BrowserFault) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw BrowserFault("no pipe") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -26,21 +30,27 @@ final class DriverProcess: Sendable {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    let words: [String] = [Self.program, "--port=0"]
     var arguments = words.map { strdup($0) } + [nil]
+    var settings =
+      environment.map { strdup("\($0.key)=\($0.value)") } + [
+        strdup("PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")), nil,
+      ]
     var id: pid_t = 0
-    let code = posix_spawn(&id, Self.program, &actions, nil, &arguments, environ)
-    for argument in arguments { free(argument) }
+    let code =
+      environment.isEmpty
+      ? posix_spawn(&id, words[0], &actions, nil, &arguments, environ)
+      : posix_spawn(&id, words[0], &actions, nil, &arguments, &settings)
+    for text in arguments + settings { free(text) }
     posix_spawn_file_actions_destroy(&actions)
     close(ends[1])
     guard code == 0 else {
       close(ends[0])
-      throw BrowserFault("chromedriver does not start: \(code)")
+      throw BrowserFault("\(words[0]) does not start: \(code)")
     }
-    guard let port = Self.announcedPort(from: ends[0]) else {
+    guard let port = Self.announcedPort(from: ends[0], after: announcement) else {
       Self.end(id)
       close(ends[0])
-      throw BrowserFault("chromedriver did not say its port")
+      throw BrowserFault("\(words[0]) did not say its port")
     }
     self.port = port
     self.id = id
@@ -52,8 +62,8 @@ final class DriverProcess: Sendable {
     close(output)
   }
 
-  /// Reads up to "… started successfully on port 12345.", for at most half a minute.
-  private static func announcedPort(from descriptor: Int32) -> UInt16? {
+  /// Reads up to "… started successfully on port 12345." or its like, for at most half a minute.
+  private static func announcedPort(from descriptor: Int32, after marker: String) -> UInt16? {
     var text = ""
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -62,10 +72,9 @@ final class DriverProcess: Sendable {
       let count = read(descriptor, &chunk, chunk.count)
       guard count > 0 else { return nil }
       text += String(decoding: chunk[..<count], as: UTF8.self)
-      let marker = "successfully on port "
       if let start = text.range(of: marker) {
         let digits = text[start...].prefix(while: \.isNumber)
-        if text[start...].dropFirst(digits.count).first == "." { return UInt16(digits) }
+        if !text[start...].dropFirst(digits.count).isEmpty { return UInt16(digits) }
       }
     }
   }
@@ -98,7 +107,7 @@ struct WebDriverCall: Sendable {
 
   /// The reply's `value`.
   func run() -> Result<JSON, BrowserFault> {
-    do throws(ClientConnection.Fault) {
+    do throws(ClientError) {
       let connection = try ClientConnection(port: port, headers: ["Connection: close"])
       try connection.send(method, path, body?.serialized() ?? [])
       let reply = try connection.receive()

@@ -1,5 +1,10 @@
+import App
 import Base
+import FoundationEssentials
+import Glibc
 import Longfellow
+import PKIX
+import Presentation
 import TestSupport
 import Testing
 
@@ -49,6 +54,76 @@ extension PlaygroundTests {
         }
         #expect(try await page.browser.count("#checks li.passed") > 50)
         #expect(try await page.browser.console() == [])
+      }
+    }
+
+    @Test func `bytes of one's own are checked, under anchors of one's choice`() async throws {
+      try await withPage { page in
+        let session = try await page.post(
+          "/v1/verification_sessions",
+          [
+            "protocols": ["org-iso-mdoc"], "origin": .string(page.mode.baseURL),
+            "documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [18]]],
+          ])
+        let opened = try await page.post("/v1/test/opened_mock_responses", ["session": session["id"] ?? .null])
+        let info = try #require(session["requests"]?.array?.first?["data"]?["encryptionInfo"]?.string)
+        let response = try #require(opened["device_responses"]?.array?.first?.string.flatMap(Base64.decodeURLSafe))
+        let transcript = AnnexCChallenge.transcript(encryptionInfo: info, origin: page.mode.baseURL).encoded
+        try await page.browser.open(page.mode.baseURL + "/check")
+        try await page.browser.wait(until: "document.body.dataset.ready === 'true'")
+        try await page.browser.click("button[type=submit]")
+        #expect(try await page.browser.text("#problem") == "DeviceResponse: give hexadecimal, base64 or a file.")
+        let fill = """
+          for (const [id, text] of Object.entries(arguments[0])) {
+            document.getElementById(id).value = text;
+            document.getElementById(id).dispatchEvent(new Event("input"));
+          }
+          """
+        try await page.browser.run(
+          fill,
+          [
+            "response": .string(Hex.encode(response).uppercased()),
+            "transcript": .string(Base64.encode(transcript)),
+          ])
+        try await page.browser.click("button[type=submit]")
+        try await page.settle()
+        #expect(try await page.browser.text("#banner") == "Verified")
+        #expect(try await page.browser.text("#checks").contains("mdoc.device_auth.signature_invalid"))
+        // A file that is dropped on a field, and an anchor of another authority.
+        try await page.browser.run(
+          """
+          const data = new DataTransfer();
+          data.items.add(new File([Uint8Array.from(arguments[0])], "response.cbor"));
+          const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+          document.getElementById("response").dispatchEvent(drop);
+          """, .array(response.map { .integer(Int64($0)) }))
+        try await page.browser.wait(until: "document.getElementById('response').value.startsWith('response.cbor: ')")
+        try await page.browser.click("input[value=own]")
+        let other = PEM.encode(certificate: try #require(page.mode.anchors.last).certificate)
+        try await page.browser.run(fill, ["anchors": .string(other)])
+        try await page.browser.click("button[type=submit]")
+        try await page.settle()
+        #expect(try await page.browser.text("#banner").hasPrefix("Rejected trust."))
+        #expect(try await page.browser.console() == [])
+      }
+    }
+
+    @Test func `the verdict is on the first screen, and says before what will come`() async throws {
+      try await withPage { page in
+        #expect(try await page.browser.text("#empty").hasPrefix("Nothing has been asked yet."))
+        let isOnScreen = """
+          const { top, bottom } = document.getElementById(arguments[0]).getBoundingClientRect();
+          return top + scrollY >= 0 && bottom + scrollY < innerHeight;
+          """
+        #expect(try await page.browser.run(isOnScreen, "empty") == true)
+        try await page.ask()
+        #expect(try await page.browser.text("#empty").hasPrefix("The request is made."))
+        try await page.answer("good")
+        #expect(try await page.browser.run(isOnScreen, "banner") == true)
+        #expect(try await page.browser.run("return document.getElementById('empty').hidden") == true)
+        try await page.ask()
+        #expect(try await page.browser.run("return document.getElementById('empty').hidden") == false)
+        #expect(try await page.browser.count("#banner") == 0)
       }
     }
 
@@ -164,6 +239,22 @@ extension PlaygroundTests {
       }
     }
 
+    @Test func `the hosted page of a request opens, and what it brings back is shown`() async throws {
+      try await withPage { page in
+        try await page.ask(by: "web")
+        #expect(try await page.browser.count("#hosted:not([hidden])") == 1)
+        try await page.browser.click("#hosted")
+        try await page.browser.wait(until: "document.querySelector('#simulate button') !== null")
+        try await page.browser.click("#simulate button[data-outcome=verified]")
+        try await page.browser.wait(until: "document.getElementById('banner') !== null")
+        #expect(try await page.browser.text("#banner").hasPrefix("Verified"))
+        #expect(try await page.browser.run("return location.search") == "")
+        // In an app there is no page.
+        try await page.ask()
+        #expect(try await page.browser.count("#hosted[hidden]") == 1)
+      }
+    }
+
     @Test func `the status page shows a load, and stays as narrow as a phone`() async throws {
       try await withPage { page in
         for variant in ["good", "good", "element-changed"] {
@@ -179,6 +270,27 @@ extension PlaygroundTests {
             try await page.browser.run("return document.documentElement.scrollWidth <= window.innerWidth") == true)
         }
         #expect(try await page.browser.console() == [])
+      }
+    }
+
+    @Test func `the articles are read and searched under their policy`() async throws {
+      let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+      let folder = FileManager.default.temporaryDirectory.path + "/mdoc-html-\(UInt64.random(in: 0...(.max)))"
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let making = try #require(popen("'\(root)/.deploy/html/make' '\(folder)' >/dev/null", "r"))
+      try #require(pclose(making) == 0)
+      try await withPage(documentation: try DocumentationSite(folder: folder)) { page in
+        try await page.browser.open(page.mode.baseURL + "/docs")
+        #expect(try await page.browser.text("h1") == "mdoc")
+        #expect(try await page.browser.count("nav a") > 40)
+        try await page.browser.run(
+          "const field = document.getElementById('words'); field.value = 'nonce_id'; field.dispatchEvent(new Event('input'))"
+        )
+        #expect(try await page.browser.text("#found a").hasPrefix("Verify what you received"))
+        try await page.browser.click("#found a")
+        try await page.browser.wait(until: "document.title.startsWith('Verify what you received')")
+        #expect(try await page.browser.console() == [])
+        try await page.browser.screenshot("documentation")
       }
     }
 

@@ -17,7 +17,7 @@ import Trust
 
   init() throws { setup = try MockSetup() }
 
-  /// What the wallet does otherwise than it should.
+  /// The wallet's deviation.
   private struct Wallet {
     var origin = AnnexCTests.origin
     /// The encryption info as it goes into the transcript.
@@ -80,10 +80,24 @@ import Trust
     #expect(parts[1][key: "nonce"]?.bytes?.count == 32)
     let labels = parts[1][key: "recipientPublicKey"]?.entries.map { $0.map(\.key.integer) }
     #expect(labels == [1, -1, -2, -3])
-    let kept = try AnnexCChallenge(
-      privateScalar: first.privateScalar().exposed(), encryptionInfo: first.encryptionInfo, origin: first.origin)
-    #expect(kept.transcript == first.transcript)
-    #expect(try kept.recipientKey() == first.recipientKey())
+  }
+
+  @Test func whatIsKeptOfAChallengeIsItsScalarAndJSONOfTheRest() throws {
+    let challenge = try AnnexCChallenge(freshFor: Self.origin)
+    let bytes = try challenge.serialized().exposed()
+    let rest: JSON = ["encryption_info": .string(challenge.encryptionInfo), "origin": .string(Self.origin)]
+    #expect(Array(bytes.dropFirst(32)) == rest.serialized())
+    guard let kept = AnnexCChallenge(serialized: SecretBytes(copying: bytes)) else {
+      Issue.record("it is not read")
+      return
+    }
+    #expect(kept.transcript == challenge.transcript)
+    #expect(try kept.recipientKey() == challenge.recipientKey())
+    for count in [0, 31, 32, bytes.count - 1] {
+      if AnnexCChallenge(serialized: SecretBytes(copying: Array(bytes.prefix(count)))) != nil {
+        Issue.record("\(count) bytes are read")
+      }
+    }
   }
 
   @Test func whatIsNoEncryptedResponseIsMalformed() throws {
@@ -106,7 +120,7 @@ import Trust
 
   @Test func noDamagedAnswerIsAccepted() throws {
     let challenge = try AnnexCChallenge(freshFor: Self.origin)
-    let scalar = try challenge.privateScalar().exposed()
+    let scalar = Array(try challenge.serialized().exposed().prefix(32))
     let good = try answer(challenge, Wallet())
     func isAccepted(_ answer: [UInt8]) throws -> Bool {
       let kept = try AnnexCChallenge(
@@ -157,7 +171,7 @@ import Trust
       #expect(verdict.codes == [.envelopeDecryptionFailed])
       #expect(
         verdict.detail(of: .envelopeDecryptionFailed)
-          == "cipherText does not open with this session's key, encryptionInfo and origin")
+          == "cipherText does not decrypt with this session's key, encryptionInfo and origin")
     }
   }
 
@@ -182,7 +196,7 @@ import Trust
       change(&wallet)
       let verdict = try verify(wallet, otherOrigins: [Self.origin, "https://other.example"])
       #expect(verdict.codes == [.envelopeDecryptionFailed])
-      #expect(verdict.detail(of: .envelopeDecryptionFailed) == "it opens with \(phrase)")
+      #expect(verdict.detail(of: .envelopeDecryptionFailed) == "it decrypts with \(phrase)")
     }
   }
 

@@ -55,16 +55,16 @@ import Testing
     let inspection = AppleInspection(of: challenge, recipient: key.publicKey)
     #expect(try inspection.signatureInputs(of: answer(), key: key).count == 1)
     let other = try AppleInspection(of: challenge, recipient: PrivateKey(generatingOn: .p256).publicKey)
-    let unknown = #expect(throws: AppleInspection.Problem.self) { try other.signatureInputs(of: answer(), key: key) }
+    let unknown = #expect(throws: AppleInspectionError.self) { try other.signatureInputs(of: answer(), key: key) }
     #expect(unknown?.code == .envelopeRecipientKeyUnknown)
-    let late = #expect(throws: AppleInspection.Problem.self) {
+    let late = #expect(throws: AppleInspectionError.self) {
       try inspection.signatureInputs(of: answer(nonce: [UInt8](0..<32)), key: key)
     }
     #expect(late?.code == .envelopeTranscriptMismatch)
   }
 
   @Test func `a merchant's certificate has its key, its name and its team`() throws {
-    func problem(_ certified: PublicKey, merchant name: String?, team: String?) throws -> MerchantCertificate.Problem? {
+    func problem(_ certified: PublicKey, merchant name: String?, team: String?) throws -> MerchantCertificateError? {
       var subject = CertificateName(country: "US", state: nil, organization: nil, commonName: "merchant")
       if let name { subject.attributes.append(("0.9.2342.19200300.100.1.1", DER.utf8String(name))) }
       if let team { subject.attributes.append(("2.5.4.11", DER.utf8String(team))) }
@@ -72,7 +72,7 @@ import Testing
         issuer: subject, notBefore: setup.now - 1, notAfter: setup.now + 1, subject: subject,
         publicKeyInfo: SubjectPublicKeyInfo.der(of: certified), extensions: [])
       let certificate = try Certificate(der: template.signed(by: key))
-      do throws(MerchantCertificate.Problem) {
+      do throws(MerchantCertificateError) {
         _ = try MerchantCertificate(certificate, of: merchant, key: key.publicKey)
         return nil
       } catch {

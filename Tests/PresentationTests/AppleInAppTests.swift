@@ -42,47 +42,53 @@ import Testing
 
   @Test func `the nonce as text`() throws {
     let base64 = Array(Base64.encode(nonce).utf8)
-    #expect(try detail(nonce: base64) == "it answers the nonce as its base64 text")
-    #expect(try detail(nonce: Array(Hex.encode(nonce).utf8)) == "it answers the nonce as hexadecimal text")
+    #expect(try detail(nonce: base64) == "infoHash belongs to a transcript with the nonce as its base64 text")
+    #expect(
+      try detail(nonce: Array(Hex.encode(nonce).utf8))
+        == "infoHash belongs to a transcript with the nonce as hexadecimal text"
+    )
   }
 
   @Test func `merchant and team swapped`() throws {
     let swapped = AppleMerchant(merchantID: own.teamID, teamID: own.merchantID)
-    #expect(try detail(merchant: swapped) == "it answers merchant and team swapped")
+    #expect(try detail(merchant: swapped) == "infoHash belongs to a transcript with merchant and team swapped")
   }
 
   @Test func `another of the relying party's merchants, and nobody else's`() throws {
     let other = AppleMerchant(merchantID: "merchant.example.bar", teamID: "ABCDE12345")
     #expect(try detail(merchant: other)?.hasPrefix("infoHash is not the hash of this session's transcript") == true)
     let said = try detail(merchant: other, others: .init(merchants: [other], keys: []))
-    #expect(said == "it answers another of this relying party's merchants, merchant.example.bar of team ABCDE12345")
+    #expect(
+      said == "infoHash belongs to a transcript with this relying party's other merchant merchant.example.bar "
+        + "of team ABCDE12345")
   }
 
   @Test func `a key of another of the relying party's merchants`() throws {
     let other = try PrivateKey(generatingOn: .p256).publicKey
     #expect(
       try detail(recipient: other, is: .envelopeRecipientKeyUnknown)
-        == "pkRHash is the hash of none of this merchant's 1 configured keys")
+        == "pkRHash does not match any of this merchant's 1 configured keys")
     let said = try detail(
       recipient: other, others: .init(merchants: [], keys: [other]), is: .envelopeRecipientKeyUnknown)
-    #expect(said == "it is encrypted to a key of another of this relying party's merchants")
+    #expect(said == "it is encrypted to a key of a different merchant of this relying party")
   }
 
   @Test func `the hash of the SubjectPublicKeyInfo for the point's`() throws {
     let hash = HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + setup.session.recipientKey.encoded)
-    let variant = MockVariant("spki", "", .envelope { $0.nested("params") { $0["pkRHash"] = .bytes(hash) } })
+    let variant = MockVariant(
+      "spki", "", .init(Stages.envelope) { $0.nested("params") { $0["pkRHash"] = .bytes(hash) } })
     let verdict = try setup.verifyApple(variant)
     #expect(verdict.codes == [.envelopeRecipientKeyUnknown])
     #expect(verdict.report.checks.first { $0.outcome == .failed }?.detail?.contains("SubjectPublicKeyInfo") == true)
   }
 }
 
-/// What opens one Apple answer again, without the merchant's key.
+/// The key material that opens one Apple response again, without the merchant's key.
 @Suite struct AppleOpeningTests {
   @Test func `opens its own answer, to the same report`() throws {
     let setup = try MockSetup()
     let answer = try setup.answerApple()
-    let opening = try #require(setup.opening(of: answer))
+    let opening = try #require(try setup.opening(of: answer))
     let read = AppleOpening(serialized: opening.serialized)
     let again = try #require(read)
     let verdict = try setup.verifyApple(answer, opening: again)
@@ -96,7 +102,7 @@ import Testing
   @Test func `opens no other answer`() throws {
     let setup = try MockSetup()
     let other = try MockSetup()
-    let opening = try #require(setup.opening(of: setup.answerApple()))
+    let opening = try #require(try setup.opening(of: setup.answerApple()))
     let foreign = try setup.verifyApple(other.answerApple(), opening: opening)
     #expect(foreign.report.reasons.first?.code == .envelopeRecipientKeyUnknown)
     // To the same key, by another encapsulation.
@@ -107,13 +113,33 @@ import Testing
     #expect(
       try setup.verifyApple(setup.answerApple(), opening: wrong).report.reasons.first?.code
         == .envelopeDecryptionFailed)
-    #expect(other.opening(of: try setup.answerApple()) == nil)
+    #expect(try other.opening(of: setup.answerApple()) == nil)
     let short = AppleOpening(serialized: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
     #expect(short == nil)
   }
 }
 
-/// What an app is told to pass to `PKIdentityRequest`.
+/// The bytes of a challenge between request and response.
+@Suite struct AppleChallengeTests {
+  @Test func `is kept as JSON, and restored from it`() throws {
+    let merchant = AppleMerchant(merchantID: "merchant.example.shop", teamID: "ABCDE12345")
+    let challenge = try AppleChallenge(freshFor: merchant)
+    let kept: JSON = [
+      "nonce": .string(Hex.encode(challenge.nonce)), "merchant_id": "merchant.example.shop", "team_id": "ABCDE12345",
+    ]
+    #expect(challenge.serialized().exposed() == kept.serialized() && challenge.nonce.count == 32)
+    guard let again = AppleChallenge(serialized: SecretBytes(copying: kept.serialized())) else {
+      Issue.record("it is not read")
+      return
+    }
+    #expect(again.nonce == challenge.nonce && again.merchant == merchant)
+    for other: JSON in [[:], ["nonce": "00", "merchant_id": "m", "team_id": "t"], "text"] {
+      if AppleChallenge(serialized: SecretBytes(copying: other.serialized())) != nil { Issue.record("\(other.text())") }
+    }
+  }
+}
+
+/// The values that an app must pass to `PKIdentityRequest`.
 @Suite struct AppleRequestTests {
   private func request(_ elements: [(String, Retention)], ageOver: [Int] = []) -> PresentationRequest {
     PresentationRequest(documents: [
@@ -146,18 +172,18 @@ import Testing
   func `one of Apple's elements has one intent`(other: Retention) {
     // Both are within `address`.
     let mixed = request([("portrait", .none), ("resident_city", .days(7)), ("resident_address", other)])
-    #expect(throws: AppleRequest.Problem.mixedIntents(document: 0, element: 2)) { try AppleRequest(mixed) }
+    #expect(throws: AppleRequestError.mixedIntents(document: 0, element: 2)) { try AppleRequest(mixed) }
   }
 
   @Test func `what an app can't ask for is no request`() throws {
-    #expect(throws: AppleRequest.Problem.ageInYearsWithThresholds(document: 0)) {
+    #expect(throws: AppleRequestError.ageInYearsWithThresholds(document: 0)) {
       try AppleRequest(request([("age_in_years", .none)], ageOver: [21]))
     }
     var two = request([("given_name", .none)])
     two.documents += [DocumentRequest(docType: DocType.photoID, elements: [])]
     #expect(try AppleRequest(two).documents.count == 2)
     two.requiresAllDocuments = true
-    #expect(throws: AppleRequest.Problem.severalDocumentsRequired) { try AppleRequest(two) }
+    #expect(throws: AppleRequestError.severalDocumentsRequired) { try AppleRequest(two) }
   }
 
   @Test func `one intent for all of them is fine`() throws {

@@ -68,7 +68,7 @@ import Testing
 
   @Test func theResponseIsSmallEnoughToFlipEveryBit() { #expect(small.response.count <= 3_000) }
 
-  /// What may flip and verify is the digit of the minor version alone: 1.1, 1.2, 1.4 and 1.8 are versions too.
+  /// Only flips in the digit of the minor version may verify: 1.1, 1.2, 1.4 and 1.8 are versions too.
   @Test func flippedResponsesNeverYieldAnotherResult() throws {
     let surviving = try flip(small.response, "response") { try small.verify(response: $0) }
     #expect(Set(surviving.map { $0 / 8 }).isSubset(of: [try minorVersion(in: small.response)]))

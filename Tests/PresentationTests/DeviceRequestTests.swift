@@ -84,7 +84,7 @@ import Testing
   ) throws -> (item: CBORItem, substitutes: [String]) {
     let request = PresentationRequest(documents: [DocumentRequest(docType: docType, elements: elements)])
     let reader = signed ? try ReaderFixture().identity : nil
-    let item = try CBORItem(parsing: DeviceRequest(request, reader: reader, transcript: transcript).encoded)
+    let item = try CBORItem(parsing: DeviceRequest(request, signedBy: reader, over: transcript).encoded)
     let info = item.itemsRequests?.first?[key: "requestInfo"]
     #expect(info?[key: "uniqueDocSetRequired"]?.bool == (item[key: "version"]?.text == "1.1" ? true : nil))
     #expect((item[key: "deviceRequestInfo"] != nil) == (item[key: "version"]?.text == "1.1"))
@@ -239,10 +239,10 @@ import Testing
   @Test func oneDocumentThatIsSignedHasItsUseCaseToo() throws {
     let reader = try ReaderFixture().identity
     let request = PresentationRequest(documents: [mDL])
-    let item = try CBORItem(parsing: DeviceRequest(request, reader: reader, transcript: transcript).encoded)
+    let item = try CBORItem(parsing: DeviceRequest(request, signedBy: reader, over: transcript).encoded)
     #expect(item[key: "version"]?.text == "1.1")
     #expect(try #require(item.info) == "[[0]]")
-    let unsigned = try DeviceRequest(request, reader: nil, transcript: transcript)
+    let unsigned = try DeviceRequest(request, signedBy: nil, over: transcript)
     #expect(unsigned == DeviceRequest(request))
   }
 
@@ -273,15 +273,15 @@ extension CBORItem {
   }
 }
 
-/// What a reader is made of fits together, or there is none.
+/// The parts of a reader must match; otherwise no reader is made.
 @Suite struct ReaderIdentityTests {
   @Test func `a reader has its certificate's key, its chain and its name`() throws {
     let reader = try ReaderFixture(hasIntermediate: true).identity
     let other = try ReaderFixture(hasIntermediate: true).identity
     func problem(
       _ certificates: [Certificate], _ client: ReaderIdentity.ClientIdentifier = .certificateHash
-    ) -> ReaderIdentity.Problem? {
-      do throws(ReaderIdentity.Problem) {
+    ) -> ReaderIdentityError? {
+      do throws(ReaderIdentityError) {
         _ = try ReaderIdentity(key: reader.key, certificates: certificates, clientIdentifier: client)
         return nil
       } catch {

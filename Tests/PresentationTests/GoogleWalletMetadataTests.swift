@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct GoogleWalletMetadataTests {
   private func detail(_ text: String) -> String? {
-    do throws(GoogleWalletMetadata.Malformed) {
+    do throws(GoogleWalletMetadataError) {
       _ = try GoogleWalletMetadata(text)
       return nil
     } catch {
@@ -37,7 +37,7 @@ import Testing
   @Test func `what is no metadata is refused with its rule`() throws {
     let text = GoogleWalletFixture.text
     let bytes = try #require(Base64.decodeURLSafe(text))
-    let map = "must be a CBOR map in tag 24, and nothing after it"
+    let map = "must be a CBOR map in tag 24, with nothing after it"
     for wrong in [text + "=", text + "\n", text + "A", " " + text, Base64.encode(bytes + [0xff])] {
       #expect(detail(wrong) == "must be base64url, without padding or white space", "\(wrong)")
     }
@@ -72,7 +72,7 @@ import Testing
     }
     _ = try reader(Hex.decode(GoogleWalletFixture.sha256))
     _ = try reader(nil)
-    let error = #expect(throws: ReaderIdentity.Problem.self) { try reader([UInt8](repeating: 1, count: 32)) }
+    let error = #expect(throws: ReaderIdentityError.self) { try reader([UInt8](repeating: 1, count: 32)) }
     #expect(error == .googleWalletMetadataMismatch)
   }
 }

@@ -31,12 +31,12 @@ struct BarDoor {
     ])
   }
 
-  /// For each person: the app passes it to `PKIdentityRequest.nonce`. Keep it until the answer comes.
+  /// For each person: the app passes it to `PKIdentityRequest.nonce`. Keep it until the response comes.
   func nonce() throws -> [UInt8] {
     try Random.bytes(32)
   }
 
-  /// For each answer, with the nonce that was made for it. Forget the nonce before: an answer counts once.
+  /// For each response, with its nonce. Delete the nonce first: a challenge accepts one response.
   func greeting(for answer: [UInt8], to nonce: [UInt8]) throws -> String {
     let challenge = try AppleChallenge(nonce: nonce, merchantID: merchantID, teamID: teamID)
     let now = Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970))

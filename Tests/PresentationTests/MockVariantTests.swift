@@ -95,7 +95,15 @@ struct MockSetup {
     return apple.authenticate(answer, answering: challenge, request: PresentationRequest(request), at: now).conclude()
   }
 
-  func opening(of answer: [UInt8]) -> AppleOpening? { AppleOpening(of: answer, keys: [key]) }
+  /// The secret that opened the answer; nil if it does not open.
+  func opening(of answer: [UInt8]) throws -> AppleOpening? {
+    let challenge = try AppleChallenge(nonce: Array(0..<32), merchantID: session.merchantID, teamID: session.teamID)
+    let heard = Locked<AppleOpening?>(nil)
+    var apple = AppleInApp(verifier: MdocVerifier(trust: trust), keys: [key])
+    apple.didOpen = { opening in heard.withLock { $0 = opening } }
+    _ = apple.authenticate(answer, answering: challenge, request: PresentationRequest(.standard), at: now).conclude()
+    return heard.withLock { $0 }
+  }
 
   func verifyApple(_ answer: [UInt8], opening: AppleOpening) throws -> Verdict {
     let challenge = try AppleChallenge(nonce: Array(0..<32), merchantID: session.merchantID, teamID: session.teamID)

@@ -63,7 +63,7 @@ struct SmallAnswer {
     ).conclude()
   }
 
-  /// Encrypted anew around the plaintext: what a wallet can do, and nobody in between.
+  /// Encrypted again around the plaintext, which only a wallet can do.
   func verify(plaintext: [UInt8]) throws -> Verdict { try verify(envelope: seal(plaintext)) }
 
   func seal(_ plaintext: [UInt8]) throws -> [UInt8] {

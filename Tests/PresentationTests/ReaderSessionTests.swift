@@ -9,7 +9,7 @@ import Trust
 
 @testable import Presentation
 
-/// What a reader hands in, right and wrong in one respect.
+/// A reader's submissions, right and wrong in one respect.
 @Suite struct ReaderSessionTests {
   private static let select: [UInt8] = [0x91, 0x02, 0x01]
   private static let request: [UInt8] = [0x91, 0x02, 0x02]
@@ -47,7 +47,7 @@ import Trust
     ).deviceResponse
   }
 
-  private func verify(_ answer: Proximity.Answer, _ session: ReaderSession) -> Verdict {
+  private func verify(_ answer: Proximity.Response, _ session: ReaderSession) -> Verdict {
     Proximity(verifier: MdocVerifier(trust: setup.trust)).authenticate(
       answer, in: session, request: PresentationRequest(.standard), at: setup.now
     ).conclude()
@@ -88,12 +88,12 @@ import Trust
 
   @Test func partsThatAreNoneAreRefused() throws {
     for engagement in [[], [0x80], [0xa0, 0x00], Array("mdoc:".utf8)] as [[UInt8]] {
-      #expect(throws: ReaderSession.Problem.deviceEngagementMalformed) {
+      #expect(throws: ReaderSessionError.deviceEngagementMalformed) {
         try session(privateKey: nil, engagement: engagement)
       }
     }
     for key in [[], [0xa0], readerKey.dropLast() + [readerKey[readerKey.count - 1] ^ 1]] as [[UInt8]] {
-      #expect(throws: ReaderSession.Problem.readerKeyMalformed) {
+      #expect(throws: ReaderSessionError.readerKeyMalformed) {
         try ReaderSession(deviceEngagement: engagement, readerKey: key, handover: .qr, privateKey: nil)
       }
     }
@@ -124,7 +124,7 @@ import Trust
       }
       let verdict = try verify(.sessionData(encrypted(response(theirs), theirs)), session(ours, privateKey: reader))
       #expect(verdict.codes == [.envelopeDecryptionFailed])
-      #expect(verdict.detail(of: .envelopeDecryptionFailed) == "it opens with \(phrase)")
+      #expect(verdict.detail(of: .envelopeDecryptionFailed) == "it decrypts with \(phrase)")
     }
   }
 
@@ -191,7 +191,7 @@ import Trust
       _ = try ReaderSession(transcript: tagged.encoded(), privateKey: reader)
     }
     for wrong in [CBORValue.array(parts + [nil]), .array(Array(parts.dropLast()))] {
-      let error = #expect(throws: ReaderSession.Problem.self) {
+      let error = #expect(throws: ReaderSessionError.self) {
         try ReaderSession(transcript: wrong.encoded(), privateKey: nil)
       }
       #expect(error == .transcriptMalformed)

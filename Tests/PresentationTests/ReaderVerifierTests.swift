@@ -10,7 +10,7 @@ import Testing
 @testable import Mock
 @testable import Presentation
 
-/// Who asks, as a wallet finds it out.
+/// The identification of readers, as in a wallet.
 @Suite struct ReaderVerifierTests {
   let now = Timestamp(secondsSince1970: 1_795_000_000)
   let transcript = AnnexCChallenge.transcript(encryptionInfo: "AAAA", origin: "https://shop.example")
@@ -58,13 +58,15 @@ import Testing
     let report = try verify(signed(), isStrict: true)
     #expect(report.isAuthenticated && failed(report) == [])
     #expect(
-      report.signatures.map(\.place) == ["docRequests[0].readerAuth", "docRequests[1].readerAuth", "readerAuthAll[0]"])
+      report.signatures.map(\.location) == [
+        "docRequests[0].readerAuth", "docRequests[1].readerAuth", "readerAuthAll[0]",
+      ])
     #expect(report.signatures.allSatisfy { $0.certificates.map(\.der) == [reader.leaf.der, root.der] })
   }
 
   @Test func `what is no request is named`() {
     for (bytes, detail) in [
-      ([0xa0], "version is not 1.0 or 1.1"), ([0x80], "it is no map"), ([0xa1], "cbor.truncated at byte 0"),
+      ([0xa0], "version is not 1.0 or 1.1"), ([0x80], "it is not a map"), ([0xa1], "cbor.truncated at byte 0"),
     ] as [([UInt8], String)] {
       let check = verify(bytes).checks.first { $0.code == .readerRequestMalformed }
       #expect(check?.outcome == .failed && check?.detail == detail)
@@ -81,13 +83,13 @@ import Testing
     let bound = Limits.documents
     let parts: [(name: String, value: CBORValue, detail: String)] = [
       ("version", "2.0", "version is not 1.0 or 1.1"), ("version", "11", "version is not 1.0 or 1.1"),
-      ("docRequests", [], "docRequests is no array of 1 to \(bound)"),
-      ("docRequests", many(document), "docRequests is no array of 1 to \(bound)"),
-      ("docRequests", [["itemsRequest": .embedded([])]], "docRequests[0].itemsRequest is no map in tag 24"),
-      ("docRequests", [["itemsRequest": [:]]], "docRequests[0].itemsRequest is no map in tag 24"),
-      ("deviceRequestInfo", .embedded([]), "deviceRequestInfo is no map in tag 24"),
-      ("readerAuthAll", [], "readerAuthAll is no array of 1 to \(bound)"),
-      ("readerAuthAll", many(signature), "readerAuthAll is no array of 1 to \(bound)"),
+      ("docRequests", [], "docRequests is not an array of 1 to \(bound)"),
+      ("docRequests", many(document), "docRequests is not an array of 1 to \(bound)"),
+      ("docRequests", [["itemsRequest": .embedded([])]], "docRequests[0].itemsRequest is not a map in tag 24"),
+      ("docRequests", [["itemsRequest": [:]]], "docRequests[0].itemsRequest is not a map in tag 24"),
+      ("deviceRequestInfo", .embedded([]), "deviceRequestInfo is not a map in tag 24"),
+      ("readerAuthAll", [], "readerAuthAll is not an array of 1 to \(bound)"),
+      ("readerAuthAll", many(signature), "readerAuthAll is not an array of 1 to \(bound)"),
     ]
     for (name, value, detail) in parts {
       let check = verify(try changed { $0[.text(name)] = value }).checks.first { $0.code == .readerRequestMalformed }
@@ -109,7 +111,7 @@ import Testing
         $0["readerAuthAll"] = nil
       })
     #expect(!report.isAuthenticated && failed(report) == [.readerAuthMissing])
-    #expect(report.checks.last?.detail == "no good signature covers docRequests[1]")
+    #expect(report.checks.last?.detail == "no valid signature covers docRequests[1]")
   }
 
   @Test func `a request of another session does not verify`() throws {
@@ -146,7 +148,7 @@ import Testing
     // It is trusted by itself, and has no extended key usage.
     let report = verify(bytes, roots: [fixture.identity.leaf])
     #expect(failed(report) == [.readerCertificateProfile, .readerAuthMissing])
-    // Who asks for it explicitly, gets a warning instead.
+    // With an explicit option there is only a warning.
     let relaxed = ReaderVerifier(roots: [fixture.identity.leaf], relaxingProfile: true)
       .verify(deviceRequest: bytes, over: transcript, at: now)
     #expect(relaxed.isAuthenticated && outcome(of: .readerCertificateProfile, relaxed) == .warning)
@@ -226,12 +228,11 @@ import Testing
       .init("response_mode", "dc_api.jwt"), .init("expected_origins", ["https://shop.example"]),
     ]
     let payload = JSON.object(usual.filter { !names.contains($0.name) } + claims)
-    let draft = CompactJWSDraft(
-      header: [
-        .init("alg", "ES256"), .init("typ", .string(type)), .init("x5c", [.string(Base64.encode(reader.leaf.der))]),
-        .init("client_id", .string(reader.clientID)),
-      ], payload: (other ?? payload).serialized())
-    return try draft.signed(by: reader.key)
+    let header: [JSON.Member] = [
+      .init("alg", "ES256"), .init("typ", .string(type)), .init("x5c", [.string(Base64.encode(reader.leaf.der))]),
+      .init("client_id", .string(reader.clientID)),
+    ]
+    return try CompactJWS.sign((other ?? payload).serialized(), header: header, with: reader.key)
   }
 
   private func verify(object: [UInt8], origin: String? = "https://shop.example") -> ReaderReport {
@@ -244,13 +245,13 @@ import Testing
     let origin: String? = if case .origin(let origin) = challenge.recipient { origin } else { nil }
     #expect(verify(object: Array(try made.signed(by: reader).utf8), origin: origin).isAuthenticated)
     let several = verify(object: try made.signed(by: [reader, reader]).serialized(), origin: origin)
-    #expect(several.isAuthenticated && several.signatures.map(\.place) == ["signatures[0]", "signatures[1]"])
+    #expect(several.isAuthenticated && several.signatures.map(\.location) == ["signatures[0]", "signatures[1]"])
     #expect(verify(object: try object()).isAuthenticated)
     #expect(failed(verify(object: Array("{}".utf8))) == [.readerRequestMalformed])
     #expect(failed(verify(object: try object(type: "JWT"))) == [.readerAuthMalformed, .readerAuthMissing])
   }
 
-  /// The members of the general serialization, with the signature so many times.
+  /// The members of the general serialization, with this number of copies of the signature.
   private func several(_ object: [UInt8], times: Int) -> [UInt8] {
     let parts = String(decoding: object, as: UTF8.self).split(separator: ".").map { JSON.string(String($0)) }
     let signature: JSON = ["protected": parts[0], "signature": parts[2]]
@@ -324,7 +325,7 @@ struct PublishedReaderTests {
     #expect(!ReaderVerifier(roots: [iaca]).verify(deviceRequest: request, over: transcript, at: now).isAuthenticated)
   }
 
-  /// Of an older profile, which gave its type another name, and signed by a certificate that is an authority's.
+  /// A certificate of an older profile, with a different type name, and signed by an authority's certificate.
   @Test func `the request object of Annex B is signed well, and refused for its type and certificate`() throws {
     let text = try PublishedVectors.bytes("iso18013-7-annexB/authorization-request.jar.txt").filter { $0 > 0x20 }
     let jws = try CompactJWSParts(text)

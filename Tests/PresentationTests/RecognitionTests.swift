@@ -7,7 +7,7 @@ import Testing
 @testable import Mock
 @testable import Presentation
 
-/// What came in place of a response or an envelope is named, and refused all the same.
+/// Data in place of a response or an envelope are refused, and the refusal names them.
 @Suite struct RecognitionTests {
   let setup: MockSetup
   private let response: [UInt8]
@@ -39,7 +39,7 @@ import Testing
     let payload = try #require(issuerAuth.elements.map(Array.init)?[2].bytes)
     let mso = try #require(try CBORItem(parsing: Array(payload)).embedded)
     try expect(Array(document.encoded), "a Document without the DeviceResponse around it")
-    try expect(Array(issuerSigned.encoded), "an IssuerSigned, as an issuer hands it out")
+    try expect(Array(issuerSigned.encoded), "an IssuerSigned, as issuers deliver it")
     try expect(Array(issuerAuth.encoded), "a COSE_Sign1 or COSE_Mac0")
     try expect(CBORValue.tagged(18, .encoded(Array(issuerAuth.encoded))).encoded(), "a COSE_Sign1 with tag 18")
     try expect(Array(mso.encoded), "a MobileSecurityObject")
@@ -69,7 +69,7 @@ import Testing
   @Test func `what is not recognized is said by its place`() throws {
     #expect(try failure(Array(response.dropLast())).detail?.hasPrefix("at byte ") == true)
     #expect(try failure([0xa0]).detail == "version is missing")
-    #expect(try failure([0x01]).detail == "the DeviceResponse is no map")
+    #expect(try failure([0x01]).detail == "the DeviceResponse is not a map")
   }
 
   // MARK: Apple's envelope
@@ -79,14 +79,14 @@ import Testing
   }
 
   private func changed(_ change: @escaping MockChange<MapDraft>) throws -> Check {
-    try apple(setup.answerApple(MockVariant("changed", "", .envelope(change))))
+    try apple(setup.answerApple(MockVariant("changed", "", .init(Stages.envelope, change))))
   }
 
   @Test func `each member of Apple's envelope is named with what it is`() throws {
     let expected: [(Code, String, MockChange<MapDraft>)] = [
       (.envelopeMalformed, "algorithm is missing", { $0["algorithm"] = nil }),
-      (.envelopeMalformed, "data is no byte string", { $0["data"] = "text" }),
-      (.envelopeMalformed, "params is no map", { $0["params"] = [] }),
+      (.envelopeMalformed, "data is not a byte string", { $0["data"] = "text" }),
+      (.envelopeMalformed, "params is not a map", { $0["params"] = [] }),
       (.envelopeMalformed, "mode is missing", { $0.nested("params") { $0["mode"] = nil } }),
       (
         .envelopeMalformed, "pkRHash is a byte string of 1 bytes, not 32",
@@ -109,7 +109,7 @@ import Testing
     #expect(try changed { $0["data"] = nil }.clause == "Apple, Verifying Wallet identity requests: HPKEEnvelope")
     let damaged = try changed { $0["data"] = .bytes([UInt8](repeating: 7, count: 40)) }
     #expect(damaged.code == .envelopeDecryptionFailed)
-    #expect(damaged.detail?.hasPrefix("data, 40 bytes, does not open") == true)
+    #expect(damaged.detail?.hasPrefix("data, 40 bytes, does not decrypt") == true)
   }
 
   @Test func `what stands in place of Apple's envelope, and in it, is named`() throws {
@@ -138,11 +138,13 @@ import Testing
     #expect(try failure(response).detail == "this is a DeviceResponse, not \(place)")
     #expect(try failure(response).clause == "ISO/IEC TS 18013-7, Annex C")
     let request: CBORValue = ["dcapi", ["nonce": .bytes([1]), "recipientPublicKey": [:]]]
-    #expect(try failure(request.encoded()).detail == "this is an EncryptionInfo, which is the request's, not \(place)")
+    #expect(
+      try failure(request.encoded()).detail
+        == "this is an EncryptionInfo, which belongs to the request, not \(place)")
     for (value, detail) in [
       (["dcapi"], "the EncryptedResponse is an array of 1 elements, not 2"),
       (["dc_api", [:]], "the first element is not the text \"dcapi\""), (["dcapi", [:]], "enc is missing"),
-      (["dcapi", ["enc": .bytes([4]), "cipherText": "x"]], "cipherText is no byte string"),
+      (["dcapi", ["enc": .bytes([4]), "cipherText": "x"]], "cipherText is not a byte string"),
       (
         ["dcapi", ["enc": .bytes([4]), "cipherText": .bytes([])]],
         "the length of enc is 1, not the 65 bytes of an uncompressed point on P-256"
@@ -153,8 +155,8 @@ import Testing
   @Test func `what stands in place of a SessionData is named`() throws {
     for (bytes, detail) in [
       (response, "this is a DeviceResponse, not a SessionData"),
-      (CBORValue.map([]).encoded(), "data is missing, and there is no status"),
-      (CBORValue.map([(key: "data", value: "x")]).encoded(), "data is no byte string"),
+      (CBORValue.map([]).encoded(), "data is missing, and so is status"),
+      (CBORValue.map([(key: "data", value: "x")]).encoded(), "data is not a byte string"),
       (Array("\"AA\"".utf8), "this is a text in quotation marks, not a SessionData"),
     ] {
       let error = #expect(throws: MdocParseError.self) { try SessionMessage(parsing: bytes) }

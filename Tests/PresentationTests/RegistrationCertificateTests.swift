@@ -29,14 +29,17 @@ import Testing
     let refused: [([UInt8], String)] = [
       (Array("no certificate".utf8), "is neither a compact JWS nor a COSE_Sign1"), ([], "is neither"),
       (Array("eyJ".utf8), "is neither"), (Array(signed.dropLast(90)), "is neither"), ([0xd2, 0x80], "is neither"),
-      (try registrar.jws(header: ["typ": "rc-rp+jwt"], at: now), "has the type rc-rp+jwt, which is another profile's"),
+      (
+        try registrar.jws(header: ["typ": "rc-rp+jwt"], at: now),
+        "has the type rc-rp+jwt, which belongs to another profile"
+      ),
       (try registrar.jws(header: ["typ": "JWT"], at: now), "has the type JWT; rc-wrp+jwt is needed"),
       (try registrar.jws(header: ["typ": .null], at: now), "has the type (none); rc-wrp+jwt is needed"),
       (try registrar.cwt(type: "rc-wrp+jwt", at: now), "has the type rc-wrp+jwt; rc-wrp+cwt is needed"),
       (try registrar.cwt(type: 7, at: now), "has the type (none)"),
       (try registrar.cwt(tag: 61, at: now), "is neither"),
-      (try registrar.jws(header: ["foo": 1, "crit": ["foo"]], at: now), "has a critical header parameter"),
-      (try registrar.jws(header: ["b64": false, "crit": ["b64"]], at: now), "has a critical header parameter"),
+      (try registrar.jws(header: ["foo": 1, "crit": ["foo"]], at: now), "has an unknown critical header parameter"),
+      (try registrar.jws(header: ["b64": false, "crit": ["b64"]], at: now), "has an unknown critical header"),
       (try registrar.jws(header: ["x5c": .null], at: now), "needs 1 to 5 certificates of its signer under x5c"),
       (try registrar.jws(payload: ["a"], at: now), "is neither"),
       (try registrar.cwt(payload: ["a"], at: now), "is neither"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mock
 
-/// What a simulator answered is shown in test mode, beside its refusal and nowhere else.
+/// A simulator's elements are shown only in test mode, beside the refusal.
 @Suite struct SimulatedAnswerTests {
   let setup: MockSetup
 
@@ -37,9 +37,8 @@ import Testing
   @Test func isNotShownWhereItClaimsAnIssuer() throws {
     let blanked = MockVariant(
       "blanked", "",
-      .init(
-        issuerAuthParts: { $0.signature = .zeros($0.signature.count) },
-        deviceSignatureParts: { $0.signature = .zeros($0.signature.count) }))
+      MockMutation(Stages.issuerAuthParts) { $0.signature = .zeros($0.signature.count) }
+        + MockMutation(Stages.deviceSignatureParts) { $0.signature = .zeros($0.signature.count) })
     let verdict = try verify(setup.answerApple(blanked), .simulate)
     #expect(verdict.codes == [.appleSimulatorAnswer])
     #expect(verdict.simulated == nil)

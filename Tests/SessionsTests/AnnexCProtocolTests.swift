@@ -5,16 +5,16 @@ import Cryptography
 import Mock
 import PKIX
 import Presentation
-import Sessions
 import Testing
 
 @testable import Mdoc
+@testable import Sessions
 
 @Suite("The protocol org-iso-mdoc")
 struct AnnexCProtocolTests {
   private static let name = "org-iso-mdoc"
 
-  /// What a wallet answers to a request, for the origin that its browser tells it.
+  /// A wallet's response to a request, for the origin that its browser names.
   private func answer(
     _ fixture: WebFixture, _ session: WebFixture.Session, origin: String = WebFixture.origin
   ) throws -> String {
@@ -31,7 +31,7 @@ struct AnnexCProtocolTests {
     return Base64.encodeURLSafe(envelope.encoded())
   }
 
-  @Test("an answer is verified, under either spelling of its member and whatever stands beside it")
+  @Test("a response is verified under either spelling of its member, with any other members")
   func verified() async throws {
     let fixture = try WebFixture([AnnexCProtocol()])
     for member in ["response", "Response"] {
@@ -52,7 +52,7 @@ struct AnnexCProtocolTests {
     #expect(try await fixture.submit(data, Self.name, to: session, as: session.holder).status == "verified")
   }
 
-  @Test("an answer that is not one base64url text is refused, and nothing is consumed")
+  @Test("a response that is not one base64url text is refused, and nothing is consumed")
   func unreadable() async throws {
     let fixture = try WebFixture([AnnexCProtocol()])
     let session = try await fixture.create(Self.name)
@@ -68,21 +68,21 @@ struct AnnexCProtocolTests {
     #expect(try await fixture.submit(["response": good], Self.name, to: session).status == "verified")
   }
 
-  @Test("an answer for another origin of the relying party fails, and the report says which (D01)")
+  @Test("a response for another origin of the relying party fails, and the report says which (D01)")
   func otherOrigin() async throws {
     let fixture = try WebFixture([AnnexCProtocol()])
     for origin in [WebFixture.otherOrigin, WebFixture.origin + "/"] {
       let session = try await fixture.create(Self.name)
       let data: JSON = ["response": .string(try answer(fixture, session, origin: origin))]
       let page = try await fixture.submit(data, Self.name, to: session, as: session.holder)
-      #expect(page.status == "failed" && !page.text().contains("it opens with"))
+      #expect(page.status == "failed" && !page.text().contains("it decrypts with"))
       let body = try await fixture.service.session(session.id, as: fixture.full).body
       #expect(body["last_error"]?["code"] == "envelope.decryption_failed")
-      #expect(body["report"]?.text().contains("it opens with the origin \(origin)") == true)
+      #expect(body["report"]?.text().contains("it decrypts with the origin \(origin)") == true)
     }
   }
 
-  @Test("an answer to another session fails (D07)")
+  @Test("a response to another session fails (D07)")
   func otherSession() async throws {
     let fixture = try WebFixture([AnnexCProtocol()])
     let first = try await fixture.create(Self.name)
@@ -91,7 +91,7 @@ struct AnnexCProtocolTests {
     let data: JSON = ["response": .string(try answer(fixture, first))]
     let body = try await fixture.submit(data, Self.name, to: second)
     #expect(body["last_error"]?["code"] == "envelope.decryption_failed")
-    #expect(!body.text().contains("it opens with"))
+    #expect(!body.text().contains("it decrypts with"))
   }
 
   @Test("a relying party's reader signs its requests, until its certificate expires")

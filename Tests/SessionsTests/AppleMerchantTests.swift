@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// A relying party with several Apple merchants: a session is one merchant's.
 @Suite struct AppleMerchantTests {
@@ -31,15 +32,15 @@ import Testing
     #expect(error?.code == .apiInvalidRequest && error?.pointers.first?.pointer == "/apple_merchant_id")
   }
 
-  @Test func `an answer to another merchant or its key is refused, and said to be one`() async throws {
+  @Test func `a response to another merchant or its key is refused, and the report says so`() async throws {
     func detail(_ body: JSON) -> String? {
       #expect(body.status == "failed" && !body.hasResult)
       return body["report"]?["checks"]?.array?.first { $0["outcome"] == "failed" }?["detail"]?.string
     }
     let foreign = try await submit(create("merchant.one"), to: "merchant.two", recipient: "merchant.one")
-    #expect(detail(foreign)?.contains("another of this relying party's merchants, merchant.two") == true)
+    #expect(detail(foreign)?.contains("this relying party's other merchant merchant.two") == true)
     let otherKey = try await submit(create("merchant.one"), to: "merchant.one", recipient: "merchant.two")
     #expect(otherKey["last_error"]?["code"] == "envelope.recipient_key_unknown")
-    #expect(detail(otherKey)?.contains("a key of another of this relying party's merchants") == true)
+    #expect(detail(otherKey)?.contains("a key of a different merchant of this relying party") == true)
   }
 }

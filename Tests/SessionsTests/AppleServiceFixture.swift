@@ -3,10 +3,11 @@ import Cryptography
 import Mock
 import PKIX
 import Presentation
-import Sessions
 import TestStores
 import Testing
 import Trust
+
+@testable import Sessions
 
 /// A service with Apple's in-app protocol, and a mock wallet that it trusts.
 struct AppleServiceFixture {
@@ -45,22 +46,27 @@ struct AppleServiceFixture {
 
   func create(_ body: JSON) async throws -> JSON { try await service.createSession(body, as: caller).body }
 
-  /// Submits what the wallet answers to `merchant`, with the key of `recipient`: these elements and an age.
+  /// Submits the wallet's response to `merchant`, with the key of `recipient`: these elements and an age.
   func submit(
     _ session: JSON, _ elements: [String], ageOver: [Int] = [21], to merchant: String = "merchant.one",
     recipient: String = "merchant.one"
   ) async throws -> JSON {
     let nonce = session["requests"]?.array?.first?["data"]?["nonce"]?.string.flatMap(Base64.decode)
+    let bytes = try envelope(nonce: #require(nonce), elements, ageOver: ageOver, to: merchant, recipient: recipient)
+    let body: JSON = ["protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(bytes))]]
+    return try await service.submit(body, to: session["id"]?.string ?? "", as: caller).body
+  }
+
+  /// The wallet's response to a request with this nonce.
+  func envelope(
+    nonce: [UInt8], _ elements: [String] = ["given_name"], ageOver: [Int] = [21], to merchant: String = "merchant.one",
+    recipient: String = "merchant.one"
+  ) throws -> [UInt8] {
     let mock = MockAppleSession(
-      nonce: try #require(nonce), merchantID: merchant, teamID: "ABCDE12345",
-      recipientKey: try #require(keys[recipient]).publicKey)
+      nonce: nonce, merchantID: merchant, teamID: "ABCDE12345", recipientKey: try #require(keys[recipient]).publicKey)
     let request = MockRequest(documents: [
       .init(docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)
     ])
-    let answer = try MockWallet(authority: authority).answerApple(request, session: mock, at: clock.now)
-    let body: JSON = [
-      "protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(answer.bytes))],
-    ]
-    return try await service.submit(body, to: session["id"]?.string ?? "", as: caller).body
+    return try MockWallet(authority: authority).answerApple(request, session: mock, at: clock.now).bytes
   }
 }

@@ -28,7 +28,7 @@ struct AuditChainFixture {
 
   mutating func append(_ entry: AuditEntry) { links.append(AuditLink(entry, after: head)) }
 
-  /// The same entries without some, chained anew by somebody who can write the store.
+  /// The same entries without some, chained again by somebody who can write the store.
   func rewritten(without index: Int) throws -> AuditChainFixture {
     var copy = try AuditChainFixture(node.text, entries: 0)
     for (position, link) in links.enumerated() where position != index {
@@ -46,7 +46,7 @@ struct AuditChainFixture {
     var verification = AuditVerification(noted: noted)
     for (number, file) in files.enumerated() {
       for (index, line) in file.enumerated() {
-        verification.read(line, at: AuditPlace(file: "\(number)", line: index + 1))
+        verification.read(line, at: AuditPosition(file: "\(number)", line: index + 1))
       }
       verification.endFile("\(number)")
     }

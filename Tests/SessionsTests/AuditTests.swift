@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("The audit entries of a service")
 struct AuditTests {
@@ -15,10 +16,10 @@ struct AuditTests {
     let fixture = try Fixture()
     for word in ["good", "bad", "no", "sealed no"] {
       let id = try await fixture.create().id
-      _ = try await fixture.service.submit(Fixture.answer(word), to: id, as: fixture.full)
+      _ = try await fixture.service.submit(Fixture.response(word), to: id, as: fixture.full)
       // Refused without an attempt, and without an entry.
       #expect(
-        await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) } != nil)
+        await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full) } != nil)
     }
     let entries = try await texts(fixture).map { try JSON(parsing: Array($0.utf8)) }
     #expect(entries.map { $0["outcome"] } == ["verified", "failed", "canceled", "canceled"])
@@ -39,7 +40,7 @@ struct AuditTests {
     let fixture = try Fixture(retains: true)
     for word in ["good", "bad", "no"] {
       let id = try await fixture.create().id
-      _ = try await fixture.service.submit(Fixture.answer(word), to: id, as: fixture.full)
+      _ = try await fixture.service.submit(Fixture.response(word), to: id, as: fixture.full)
     }
     let text = try await texts(fixture).joined(separator: "\n")
     let secrets = [
@@ -62,18 +63,18 @@ struct AuditTests {
     let fixture = try Fixture()
     for caller in [fixture.full, fixture.foreign, fixture.full] {
       let id = try await fixture.service.createSession(Fixture.creation, as: caller).body["id"]?.string
-      _ = try await fixture.service.submit(Fixture.answer("good"), to: try #require(id), as: caller)
+      _ = try await fixture.service.submit(Fixture.response("good"), to: try #require(id), as: caller)
     }
     func read(_ caller: Caller) async throws -> (entries: [JSON?], heads: [AuditLine]) {
       func lines(_ bytes: [UInt8]) -> [AuditLine] {
         bytes.split(separator: UInt8(ascii: "\n")).compactMap { AuditLine(parsing: Array($0)) }
       }
       let entries = lines(
-        try await fixture.service.auditEntries(query: [QueryItem("node", "node")], as: caller)
+        try await fixture.service.auditEntries(query: [QueryItem("node", "node")], as: caller).bytes
       ).compactMap { line in
         if case .entry(let link) = line { try? JSON(parsing: link.entry) } else { nil }
       }
-      return (entries.map { $0["relying_party"] }, lines(try await fixture.service.auditHeads(as: caller)))
+      return (entries.map { $0["relying_party"] }, lines(try await fixture.service.auditHeads(as: caller).bytes))
     }
     let foreign = RelyingParty(id: "other")
     let own = try await read(.apiKey(foreign, scopes: [.admin]))
@@ -85,17 +86,13 @@ struct AuditTests {
     #expect(try await read(.apiKey(RelyingParty(id: "third"), scopes: [.admin])).heads == [])
   }
 
-  @Test("they are for the scopes admin and audit:read_all alone, and their query is read strictly")
+  @Test("their query is read strictly")
   func access() async throws {
     let fixture = try Fixture()
     let admin = Caller.apiKey(fixture.shop, scopes: [.admin])
     let node = QueryItem("node", "node")
-    for caller in [fixture.full, fixture.writer, try await fixture.create().holder] {
-      #expect(await code { _ = try await fixture.service.auditHeads(as: caller) } == .apiForbidden)
-      #expect(await code { _ = try await fixture.service.auditEntries(query: [node], as: caller) } == .apiForbidden)
-    }
-    #expect(try await fixture.service.auditHeads(as: admin) == [])
-    #expect(try await fixture.service.auditEntries(query: [node], as: admin) == [])
+    #expect(try await fixture.service.auditHeads(as: admin).bytes == [])
+    #expect(try await fixture.service.auditEntries(query: [node], as: admin).bytes == [])
     for query in [
       [], [QueryItem("node", "No")], [node, node], [node, QueryItem("after", "-1")], [node, QueryItem("limit", "0")],
       [node, QueryItem("limit", "1001")],

@@ -81,7 +81,7 @@ struct AuditVerificationTests {
     #expect(Set(Chain.findings(lines)) == [.auditHashMismatch])
   }
 
-  @Test("a cut end: by the file's own head, by a missing one, and with a new one by the noted head alone")
+  @Test("a cut end: by the file's own head, by a missing one, and with a new one only by the noted head")
   func cut() throws {
     let chain = try Chain()
     var lines = chain.lines
@@ -95,14 +95,14 @@ struct AuditVerificationTests {
     #expect(Chain.findings([], noted: [chain.head]) == [.auditHeadMissing, .auditEndMissing])
   }
 
-  @Test("a chain that was written anew is found by a noted head alone")
+  @Test("a chain that was rewritten is found only by a noted head")
   func rewritten() throws {
     let chain = try Chain()
     let other = try chain.rewritten(without: 1)
     #expect(Chain.findings(other.lines) == [])
     #expect(Chain.findings(other.lines, noted: [chain.links[2].head]) == [.auditHeadNotOnChain])
     #expect(Chain.findings(other.lines, noted: [chain.links[0].head]) == [])
-    // Heads of both, noted at one place, also where the entries there are not shown.
+    // Heads of both, noted at one sequence, also if the entries there are missing.
     let both = [chain.links[2].head, other.links[2].head]
     #expect(Set(Chain.findings(other.lines, noted: both)) == [.auditHeadNotOnChain])
     #expect(Chain.findings(Array(other.lines[3...]), noted: both).contains(.auditHeadNotOnChain))

@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("A store that fails")
 struct BrokenStoreTests {
@@ -10,7 +11,7 @@ struct BrokenStoreTests {
     let fixture = try Fixture(store: store)
     let (id, _) = try await fixture.create()
     let error = await #expect(throws: ServiceError.self) {
-      try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full)
+      try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full)
     }
     #expect(error?.code == .apiStoreUnavailable && error?.retryAfter != nil)
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "processing")

@@ -1,7 +1,8 @@
 import Base
-import Sessions
 import TestStores
 import Testing
+
+@testable import Sessions
 
 /// A wallet that declines in an app or a page, which tells the server.
 @Suite struct CancelReasonTests {
@@ -24,7 +25,7 @@ import Testing
     let entries = try await store.auditEntries(of: .standard, after: 0, limit: 10).links
     #expect(entries.count == 1)
     #expect(
-      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) }
+      await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full) }
         == .sessionCanceled)
   }
 
@@ -58,7 +59,7 @@ import Testing
   @Test func `what has ended stays as it ended`() async throws {
     let fixture = try Fixture()
     let (id, holder) = try await fixture.create()
-    _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full)
+    _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full)
     let body: JSON = ["reason": "failed"]
     #expect(await code { _ = try await fixture.service.cancel(id, body, as: holder) } == .sessionWrongState)
     let (late, lateHolder) = try await fixture.create()

@@ -19,7 +19,7 @@ struct ClientSecretTests {
     #expect(try ClientSecret.random(of: id).text != secret.text)
   }
 
-  @Test("opens its own session, with all of its characters alone")
+  @Test("opens its own session, only with all of its characters")
   func others() async throws {
     let fixture = try Fixture()
     let first = try await fixture.service.createSession(Fixture.creation, as: fixture.full).body

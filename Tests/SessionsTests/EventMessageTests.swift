@@ -24,8 +24,9 @@ struct EventMessageTests {
     let secrets = try texts.map { try #require(WebhookSecret($0)) }
     let session = try SessionID.random()
     let event = EventRecord(
-      id: EventID(session, .failed), relyingParty: "shop", created: time, errorCode: "trust.issuer_unknown")
-    let message = EventMessage(event, isLive: true, secrets: secrets, at: time + 9)
+      id: EventID(session, .failed), relyingParty: "shop", created: time, errorCode: "trust.issuer_unknown",
+      clientReferenceID: "order-17", metadata: [NamedText(name: "desk", value: "4")])
+    let message = EventMessage(event, isLive: true, showsMetadata: false, secrets: secrets, at: time + 9)
     let headers = Dictionary(uniqueKeysWithValues: message.headers.map { ($0.name, $0.value) })
     #expect(headers["content-type"] == "application/json")
     #expect(headers["webhook-id"] == event.id.text && headers["webhook-timestamp"] == "1614265339")
@@ -40,9 +41,11 @@ struct EventMessageTests {
         "type": "verification_session.failed", "created": 1_614_265_330, "livemode": true,
         "data": [
           "id": .string(session.text), "object": "verification_session", "status": "failed",
-          "last_error": ["code": "trust.issuer_unknown"],
+          "client_reference_id": "order-17", "last_error": ["code": "trust.issuer_unknown"],
         ],
       ])
+    let whole = EventMessage(event, isLive: true, showsMetadata: true, secrets: secrets, at: time + 9)
+    #expect(try JSON(parsing: whole.body)["data"]?["metadata"] == ["desk": "4"])
   }
 
   /// RFC 2104, 2, by its text.

@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("Events")
 struct EventTests {
@@ -32,7 +33,7 @@ struct EventTests {
     return String(id.dropFirst(3))
   }
 
-  @Test("another's event and delivery answer as those that never were: same error, same questions to the store")
+  @Test("another's event and delivery look unknown: same error, same questions to the store")
   func foreign() async throws {
     let store = RecordingStore()
     let fixture = try Fixture(store: store)
@@ -55,29 +56,6 @@ struct EventTests {
     for call in Self.calls { _ = try await call.run(fixture.service, suffix, fixture.full) }
   }
 
-  @Test("a key without the scope, a page and a wallet learn of no event")
-  func forbidden() async throws {
-    let fixture = try Fixture()
-    let suffix = try await prepare(fixture)
-    let session = try #require(SessionID("vs_" + suffix))
-    let callers: [Caller] = [
-      .apiKey(fixture.shop, scopes: [.trustRead, .admin]), .clientSecret(session, of: fixture.shop),
-      .wallet(session, of: fixture.shop),
-    ]
-    for caller in callers {
-      for call in Self.calls {
-        let error = await #expect(throws: ServiceError.self, "\(call.name)") {
-          _ = try await call.run(fixture.service, suffix, caller)
-        }
-        #expect(error?.code == .apiForbidden, "\(call.name)")
-      }
-    }
-    for scope: Scope in [.sessionsWrite, .resultsRead] {
-      let caller = Caller.apiKey(fixture.shop, scopes: [scope])
-      for call in Self.calls { _ = try await call.run(fixture.service, suffix, caller) }
-    }
-  }
-
   @Test("the same retry again, under its key, is the same reply")
   func retriedOnce() async throws {
     let fixture = try Fixture()
@@ -89,11 +67,11 @@ struct EventTests {
     #expect(second.body == first.body && second.isReplay)
   }
 
-  @Test("an event has nothing of what the session was asked for or attached")
+  @Test("an event has nothing of what the session was asked for, nor its metadata unless the configuration says so")
   func nothingPersonal() async throws {
     let fixture = try Fixture()
     _ = try await prepare(fixture)
     let text = try await fixture.service.events(as: fixture.full).body.text()
-    #expect(!text.contains("reference") && !text.contains("metadata") && !text.contains(Fixture.personal))
+    #expect(!text.contains("documents") && !text.contains("metadata") && !text.contains(Fixture.personal))
   }
 }

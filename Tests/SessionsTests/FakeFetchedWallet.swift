@@ -1,9 +1,10 @@
 import Base
 import Cryptography
 import Mdoc
-import Sessions
 
-/// A protocol whose request is fetched: the object is the words that a test looks for, and answers are those of
+@testable import Sessions
+
+/// A protocol whose request is fetched: the object is the words that a test looks for, and responses are those of
 /// `FakeWallet`, in the form's field `word`.
 struct FakeFetchedWallet: FetchedRequestProtocol {
   let name = "openid4vp"
@@ -25,18 +26,16 @@ struct FakeFetchedWallet: FetchedRequestProtocol {
 
   func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool { true }
 
-  func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
     guard let word = data["word"]?.string else {
-      throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "/data/word", detail: "is required")])
+      throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: pointer + "/word", detail: "is required")])
     }
-    return try wallet.decodeAnswer(["encrypted_data": .string(Base64.encode(Array(word.utf8)))])
+    return try wallet.decode(["encrypted_data": .string(Base64.encode(Array(word.utf8)))], at: pointer)
   }
 
   func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication {
-    wallet.authenticate(
-      answer, answering: challenge, request: request, relyingParty: relyingParty, verifier: verifier, at: now)
+    wallet.authenticate(response, to: challenge, by: rules)
   }
 }

@@ -1,14 +1,14 @@
 import Base
 import Cryptography
-import Sessions
 
 @testable import Mdoc
+@testable import Sessions
 
-/// A protocol whose answers are words: `good` is accepted, `no` is the wallet's own refusal, everything else refused. It checks that it is given back
-/// the material that it gave away.
+/// A protocol with words as responses: `good` is accepted, `no` is the wallet's own refusal, all others are rejected.
+/// It checks that its material comes back.
 struct FakeWallet: WalletProtocol {
   var name = "apple-in-app"
-  /// Runs while an answer is verified.
+  /// Runs while a response is verified.
   var whileVerifying: @Sendable () -> Void = {}
 
   func makeRequest(
@@ -24,23 +24,22 @@ struct FakeWallet: WalletProtocol {
     }
   }
 
-  func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
     guard data.object?.map(\.name) == ["encrypted_data"] else { throw ServiceError(.apiUnknownMember) }
     guard let bytes = data["encrypted_data"]?.string.flatMap(Base64.decodeEither) else {
       throw ServiceError(
-        .apiInvalidRequest, pointers: [.init(pointer: "/data/encrypted_data", detail: "must be base64")])
+        .apiInvalidRequest, pointers: [.init(pointer: pointer + "/encrypted_data", detail: "must be base64")])
     }
-    return bytes == Array("no".utf8) ? .refusal(.walletAccessDenied) : .answer(.bytes(bytes))
+    return bytes == Array("no".utf8) ? .refusal(.walletAccessDenied) : .response(.bytes(bytes))
   }
 
   func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication {
-    guard case .bytes(let answer) = answer else {
-      return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
+    guard case .bytes(let answer) = response else {
+      return rules.verifier.refuse([Check(.envelopeMalformed, .failed)], at: rules.now)
     }
-    return Authentication(decided: verdict(on: answer, challenge: challenge, at: now))
+    return Authentication(decided: verdict(on: answer, challenge: challenge, at: rules.now))
   }
 
   private func verdict(on answer: [UInt8], challenge: borrowing ConsumedChallenge, at now: Timestamp) -> Verdict {
@@ -49,7 +48,7 @@ struct FakeWallet: WalletProtocol {
     guard challenge.material.exposed() == Array("material of \(nonce)".utf8) else {
       return refused([Check(.envelopeDecryptionFailed, .failed)], now)
     }
-    // A refusal that is found only once the answer is open.
+    // A refusal that is found only once the response is open.
     if answer == Array("sealed no".utf8) { return refused([Check(.walletAccessDenied, .failed)], now) }
     guard answer == Array("good".utf8) else {
       return refused(

@@ -2,11 +2,11 @@ import Base
 import Cryptography
 import Mock
 import PKIX
-import Sessions
 import TestStores
 import Trust
 
 @testable import Mdoc
+@testable import Sessions
 
 /// A clock that a test moves.
 final class FakeClock: Sendable {
@@ -26,7 +26,7 @@ struct Fixture: Sendable {
 
   init(
     store: any SessionStore = InMemoryStore(mode: .test), retains: Bool = false, wallet: FakeWallet = FakeWallet(),
-    revocation: any RevocationSource = NoRevocationSource(), concurrentAnswers: Int = 256, sealingKey: UInt8 = 7,
+    revocation: any RevocationSource = NoRevocationSource(), concurrentResponses: Int = 256, sealingKey: UInt8 = 7,
     keys: Set<String> = ["shop-key", "shop-writer"], quota: Quota = .standard, redirectSchemes: [String] = [],
     mode: ServerMode = .test, walletFeedback: Bool? = nil
   ) throws {
@@ -48,7 +48,7 @@ struct Fixture: Sendable {
       trust: CurrentTrust(try Self.trust()), revocation: revocation,
       sealingKeys: [try SealingKey(id: "2026-11", key: SecretBytes(copying: [UInt8](repeating: sealingKey, count: 32)))]
     )
-    configuration.concurrentAnswers = concurrentAnswers
+    configuration.concurrentResponses = concurrentResponses
     let clock = clock
     service = try VerificationService(configuration, store: store) { clock.now }
   }
@@ -57,7 +57,7 @@ struct Fixture: Sendable {
   var writer: Caller { .apiKey(shop, scopes: [.sessionsWrite]) }
   var foreign: Caller { .apiKey(RelyingParty(id: "other"), scopes: [.sessionsWrite, .resultsRead]) }
 
-  /// Some anchor: the fake wallet's answers have no issuer.
+  /// Some anchor: the fake wallet's responses have no issuer.
   static func trust() throws -> TrustStore {
     let anchors = try MockAuthority(seed: [7]).anchors(at: FakeClock().now)
     return try TrustStore(
@@ -80,7 +80,7 @@ struct Fixture: Sendable {
     "client_reference_id": "order-17", "metadata": ["k": "v"],
   ]
 
-  static func answer(_ word: String) -> JSON {
+  static func response(_ word: String) -> JSON {
     ["protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(Array(word.utf8)))]]
   }
 

@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("Idempotency")
 struct IdempotencyTests {
@@ -52,7 +53,7 @@ struct IdempotencyTests {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
     func submit(_ caller: Caller) async throws -> JSON {
-      let body = Fixture.answer("good")
+      let body = Fixture.response("good")
       return try await fixture.service.submit(
         body, to: id, as: caller, idempotency: key(body, path: "/v1/verification_sessions/\(id)/submit")
       ).body
@@ -78,9 +79,9 @@ struct IdempotencyTests {
       }
       #expect(error?.code == .apiProtocolUnsupported && error?.pointers.isEmpty == false)
     }
-    let busy = try Fixture(concurrentAnswers: 0)
+    let busy = try Fixture(concurrentResponses: 0)
     let (id, _) = try await busy.create()
-    let answer = Fixture.answer("good")
+    let answer = Fixture.response("good")
     for _ in 0..<2 {
       #expect(
         await code {

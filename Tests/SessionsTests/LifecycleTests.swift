@@ -7,16 +7,16 @@ import Trust
 
 @Suite("A session's life")
 struct LifecycleTests {
-  @Test("a good answer verifies, once (S01)")
+  @Test("a good response verifies, once (S01)")
   func verified() async throws {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
-    let body = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full).body
+    let body = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full).body
     #expect(body.status == "verified" && body["last_error"] == .null)
     #expect(body.givenName == Fixture.personal)
     #expect(body["report"]?["id"]?.string?.hasPrefix("vr_") == true)
     #expect(
-      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) }
+      await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full) }
         == .sessionAlreadyUsed)
   }
 
@@ -26,23 +26,23 @@ struct LifecycleTests {
     let (id, _) = try await fixture.create()
     let older = try Fixture(store: fixture.store, wallet: FakeWallet(name: "org-iso-mdoc"))
     #expect(
-      await code { _ = try await older.service.submit(Fixture.answer("good"), to: id, as: older.full) }
+      await code { _ = try await older.service.submit(Fixture.response("good"), to: id, as: older.full) }
         == .sessionProtocolMismatch)
     #expect(
-      await code { _ = try await older.service.submit(Fixture.answer("good"), to: id, as: older.foreign) }
+      await code { _ = try await older.service.submit(Fixture.response("good"), to: id, as: older.foreign) }
         == .sessionNotFound)
-    let body = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full).body
+    let body = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full).body
     #expect(body.status == "verified")
     #expect(
-      await code { _ = try await older.service.submit(Fixture.answer("good"), to: id, as: older.full) }
+      await code { _ = try await older.service.submit(Fixture.response("good"), to: id, as: older.full) }
         == .sessionAlreadyUsed)
   }
 
-  @Test("a refused answer is a failed session with its reasons and without a value; there is no second try (S03)")
+  @Test("a refused response is a failed session with its reasons and without a value; there is no second try (S03)")
   func failed() async throws {
     let fixture = try Fixture(retains: true)
     let (id, holder) = try await fixture.create()
-    let body = try await fixture.service.submit(Fixture.answer("forged"), to: id, as: fixture.full).body
+    let body = try await fixture.service.submit(Fixture.response("forged"), to: id, as: fixture.full).body
     #expect(body.status == "failed" && !body.hasResult)
     #expect(
       body["last_error"] == [
@@ -56,7 +56,7 @@ struct LifecycleTests {
       ])
     for caller in [fixture.full, holder] {
       #expect(
-        await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: caller) }
+        await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: caller) }
           == .sessionAlreadyUsed)
     }
     let again = try await fixture.service.session(id, query: [QueryItem("expand[]", "result")], as: fixture.full)
@@ -74,12 +74,12 @@ struct LifecycleTests {
   func refusedByWallet() async throws {
     let fixture = try Fixture(retains: true)
     let (id, holder) = try await fixture.create()
-    let view = try await fixture.service.submit(Fixture.answer("no"), to: id, as: holder).body
+    let view = try await fixture.service.submit(Fixture.response("no"), to: id, as: holder).body
     #expect(view.status == "canceled" && view["last_error"] == ["code": "wallet.access_denied"])
-    // The page that declined may still read how the session ended, and nothing more can be answered.
+    // The page that declined may still read how the session ended; no further response is accepted.
     #expect(try await fixture.service.session(id, as: holder).body == view)
     #expect(
-      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) }
+      await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full) }
         == .sessionCanceled)
     let body = try await fixture.service.session(id, query: [QueryItem("expand[]", "result")], as: fixture.full).body
     #expect(!body.hasResult && body["report"] == .null)
@@ -100,7 +100,7 @@ struct LifecycleTests {
   func refusedInside() async throws {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
-    let body = try await fixture.service.submit(Fixture.answer("sealed no"), to: id, as: fixture.full).body
+    let body = try await fixture.service.submit(Fixture.response("sealed no"), to: id, as: fixture.full).body
     #expect(body.status == "canceled" && body["last_error"]?["code"] == "wallet.access_denied")
     #expect(try await fixture.service.session(id, as: fixture.full).body == body)
   }
@@ -121,9 +121,9 @@ struct LifecycleTests {
       #expect(await code { _ = try await fixture.service.submit(body, to: id, as: holder) } == expected)
     }
     #expect(
-      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.foreign) }
+      await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.foreign) }
         == .sessionNotFound)
-    let good = try await fixture.service.submit(Fixture.answer("good"), to: id, as: holder)
+    let good = try await fixture.service.submit(Fixture.response("good"), to: id, as: holder)
     #expect(good.body.status == "verified")
   }
 
@@ -135,7 +135,7 @@ struct LifecycleTests {
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "expired")
     for caller in [fixture.full, holder] {
       #expect(
-        await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: caller) }
+        await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: caller) }
           == .sessionExpired)
     }
     #expect(await code { _ = try await fixture.service.cancel(id, as: fixture.full) } == .sessionExpired)
@@ -150,7 +150,7 @@ struct LifecycleTests {
     #expect(try await fixture.service.cancel(id, as: fixture.full).body.status == "canceled")
     for caller in [fixture.full, holder] {
       #expect(
-        await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: caller) }
+        await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: caller) }
           == .sessionCanceled)
     }
     #expect(await code { _ = try await fixture.service.cancel(id, as: fixture.full) } == .sessionCanceled)
@@ -158,7 +158,7 @@ struct LifecycleTests {
     #expect(redacted.status == "redacted" && redacted["requests"] == [] && redacted["metadata"] == [:])
     #expect(redacted["client_reference_id"] == .null)
     #expect(
-      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) }
+      await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full) }
         == .sessionRedacted)
     #expect(try await fixture.service.redact(id, as: fixture.full).body.status == "redacted")
   }
@@ -170,7 +170,7 @@ struct LifecycleTests {
     let fixture = try Fixture(wallet: slow)
     clock.withLock { $0 = fixture.clock }
     let (id, _) = try await fixture.create()
-    let body = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full).body
+    let body = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full).body
     #expect(body.status == "failed" && !body.hasResult)
     #expect(body["last_error"]?["code"] == "session.interrupted")
     #expect(try await fixture.service.session(id, as: fixture.full).body["last_error"] == body["last_error"])
@@ -198,7 +198,7 @@ struct LifecycleTests {
     #expect(await code { _ = try await list(QueryItem("page", "1")) } == .apiUnknownMember)
   }
 
-  /// A publisher that answers when it is told to.
+  /// A publisher that replies on demand.
   private final class SlowPublisher: RevocationSource {
     private struct State {
       var waiting: [CheckedContinuation<Void, Never>] = []
@@ -229,17 +229,17 @@ struct LifecycleTests {
     }
   }
 
-  @Test("answers that wait for a publisher take no place of others, and come to their end")
+  @Test("responses that wait for a publisher take no slot, and come to their end")
   func slowPublisher() async throws {
     let publisher = SlowPublisher()
-    let fixture = try Fixture(revocation: publisher, concurrentAnswers: 1)
+    let fixture = try Fixture(revocation: publisher, concurrentResponses: 1)
     let ids = [try await fixture.create().id, try await fixture.create().id, try await fixture.create().id]
     let statuses = try await withThrowingTaskGroup(of: String?.self) { group in
       for (index, id) in ids.enumerated() {
         group.addTask {
-          try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full).body.status
+          try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full).body.status
         }
-        // One after the other: while one is verified, it has the only place.
+        // One after the other: while one is verified, it has the only slot.
         while publisher.waiters <= index { await Task.yield() }
       }
       publisher.answer()
@@ -252,7 +252,7 @@ struct LifecycleTests {
   func listParts() async throws {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
-    _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full)
+    _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full)
     func names(_ parts: String...) async throws -> Set<String> {
       let query = parts.map { QueryItem("expand[]", $0) }
       let list = try await fixture.service.sessions(query: query, as: fixture.full).body
@@ -303,7 +303,7 @@ struct LifecycleTests {
 
   @Test("lists of one relying party take turns, and no other waits for them")
   func listTurns() async throws {
-    let turns = ListTurns()
+    let turns = ListSlots()
     let (holds, release) = AsyncStream.makeStream(of: Void.self)
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -330,12 +330,12 @@ struct LifecycleTests {
     #expect(turns.waiting("shop") == 0)
   }
 
-  @Test("more answers than can be worked on are refused before they are consumed")
+  @Test("more responses than can be worked on are refused before they are consumed")
   func overload() async throws {
-    let fixture = try Fixture(concurrentAnswers: 0)
+    let fixture = try Fixture(concurrentResponses: 0)
     let (id, _) = try await fixture.create()
     #expect(
-      await code { _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full) }
+      await code { _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full) }
         == .apiOverloaded)
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "requires_input")
   }

@@ -4,10 +4,10 @@ import COSE
 import Cryptography
 import Mock
 import Presentation
-import Sessions
 import Testing
 
 @testable import Mdoc
+@testable import Sessions
 
 @Suite("The protocol iso-18013-5-proximity")
 struct ProximityProtocolTests {
@@ -42,7 +42,7 @@ struct ProximityProtocolTests {
 
   private func text(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }
 
-  /// A submit's `data` with some members in place of others; null leaves one out.
+  /// A submit's `data` with some members replaced; null leaves one out.
   private func data(_ changes: KeyValuePairs<String, JSON>) throws -> JSON {
     try data(changes.map { ($0.key, $0.value) })
   }
@@ -95,7 +95,7 @@ struct ProximityProtocolTests {
     }
     let withMAC = try whole(transcript(.qr).encoded, response(isMac: true))
     #expect(try await submit(withMAC + [("reader_private_key", text(reader.scalar().exposed()))]).status == "verified")
-    // The bytes as they came are signed over, in whatever encoding.
+    // The received bytes are signed over, in any encoding.
     let loose = [0x9f] + transcript(.qr).encoded.dropFirst() + [0xff]
     let signed = try fixture.wallet.answer(.standard, transcript: loose, at: fixture.clock.now).deviceResponse
     #expect(try await submit(whole(loose, signed)).status == "verified")

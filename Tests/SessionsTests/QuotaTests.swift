@@ -30,10 +30,11 @@ struct QuotaTests {
     } catch let error as ServiceError {
       #expect(error.code == .apiQuotaExceeded && error.httpStatus == 429 && error.retryAfter == 60)
     }
-    // Another's are not counted, and an answer to a session that there is is never refused.
+    // Another's are not counted, and a response to an existing session is never refused.
     _ = try await fixture.service.createSession(Fixture.creation, as: fixture.foreign)
     #expect(
-      try await fixture.service.submit(Fixture.answer("good"), to: ids[0], as: fixture.full).body.status == "verified")
+      try await fixture.service.submit(Fixture.response("good"), to: ids[0], as: fixture.full).body.status == "verified"
+    )
     ids.append(try await create(fixture))
     #expect(await code { _ = try await create(fixture) } == .apiQuotaExceeded)
     _ = try await fixture.service.cancel(ids[1], as: fixture.full)
@@ -52,13 +53,14 @@ struct QuotaTests {
     #expect((2..<10).contains(ids.count))
     #expect(await code { _ = try await create(fixture) } == .apiQuotaExceeded)
     #expect(
-      try await fixture.service.submit(Fixture.answer("good"), to: ids[0], as: fixture.full).body.status == "verified")
+      try await fixture.service.submit(Fixture.response("good"), to: ids[0], as: fixture.full).body.status == "verified"
+    )
     for id in ids { _ = try await fixture.service.redact(id, as: fixture.full) }
     fixture.clock.advance(1)
     _ = try await create(fixture)
   }
 
-  @Test("of kept replies: no other request with a key, but an answer")
+  @Test("of kept replies: they refuse other requests with a key, but no response")
   func replies() async throws {
     let fixture = try fixture(replies: 3_000)
     let id = try await create(fixture)
@@ -70,15 +72,15 @@ struct QuotaTests {
     let submit = IdempotencyRequest(key: "answer", method: "POST", path: "/submit", body: [])
     for isReplay in [false, true] {
       let reply = try await fixture.service.submit(
-        Fixture.answer("good"), to: id, as: fixture.full, idempotency: submit)
+        Fixture.response("good"), to: id, as: fixture.full, idempotency: submit)
       #expect(reply.body.status == "verified" && reply.isReplay == isReplay)
     }
-    // Of refusals nothing is kept meanwhile: the same key is free again.
+    // Refusals are not kept meanwhile: the same key is free again.
     let again = IdempotencyRequest(key: "again", method: "POST", path: "/submit", body: [])
     for _ in 0..<2 {
       #expect(
         await code {
-          _ = try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full, idempotency: again)
+          _ = try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full, idempotency: again)
         } == .sessionAlreadyUsed)
     }
     fixture.clock.advance(Limits.idempotencyLifetime)

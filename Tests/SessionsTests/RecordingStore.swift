@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import TestStores
+
+@testable import Sessions
 
 /// An in-memory store that notes what it is asked, and cannot record outcomes where a test wants that.
 struct RecordingStore: SessionStore {
@@ -11,6 +12,8 @@ struct RecordingStore: SessionStore {
   init(failsOutcomes: Bool = false) { self.failsOutcomes = failsOutcomes }
 
   var mode: ServerMode { .test }
+
+  func observed(by observer: any StoreObserver) -> any SessionStore { self }
   var asked: [String] { questions.withLock { $0 } }
 
   func forget() { questions.withLock { $0 = [] } }
@@ -23,6 +26,17 @@ struct RecordingStore: SessionStore {
     note()
     guard !failsOutcomes else { throw .unavailable("full") }
     return try await inner.recordOutcome(outcome, at: now, finishing: completion)
+  }
+
+  func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool {
+    note()
+    return try await inner.expire(address, at: now)
+  }
+
+  func recordVerification(_ outcome: AttemptOutcome, at now: Timestamp) async throws(StoreError) {
+    note()
+    guard !failsOutcomes else { throw .unavailable("full") }
+    try await inner.recordVerification(outcome, at: now)
   }
 
   func create(_ session: SessionRecord, finishing completion: IdempotencyCompletion?) async throws(StoreError) {

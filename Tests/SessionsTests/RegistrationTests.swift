@@ -3,10 +3,11 @@ import CBOR
 import Cryptography
 import Mdoc
 import Presentation
-import Sessions
 import TestSupport
 import Testing
 import Trust
+
+@testable import Sessions
 
 /// Registration certificates of EU relying parties: which requests carry one, and what may be asked with it.
 @Suite struct RegistrationTests {
@@ -69,7 +70,7 @@ import Trust
     #expect(try await inDeviceRequests(fixture) == [jws, jws, jws, jws])
   }
 
-  @Test func `wallets answer as without one`() async throws {
+  @Test func `wallets respond as without one`() async throws {
     let fixture = try fixture([registrar.jws(at: now)])
     for name in Self.web + ["org-iso-mdoc"] {
       let session = try await fixture.create(name)
@@ -80,7 +81,7 @@ import Trust
     }
   }
 
-  @Test func `a CWT goes into DeviceRequests alone`() async throws {
+  @Test func `only DeviceRequests carry a CWT`() async throws {
     let cwt = try registrar.cwt(["credentials": both], at: now)
     let fixture = try fixture([cwt])
     #expect(try await verifierInfo(fixture) == [nil, nil, nil, nil])
@@ -105,7 +106,7 @@ import Trust
       let error = await #expect(throws: ServiceError.self) { try await fixture.create(["openid4vp"], members) }
       #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == ["/intended_use_id"])
     }
-    // Of a party without certificates there is none to name.
+    // A party without certificates has none to name.
     let error = await #expect(throws: ServiceError.self) {
       try await self.fixture([]).create(["openid4vp"], ["intended_use_id": "use-1"])
     }

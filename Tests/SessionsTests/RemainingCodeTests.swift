@@ -11,7 +11,7 @@ struct RemainingCodeTests {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
     #expect(
-      try await fixture.service.submit(Fixture.answer("good"), to: id, as: fixture.full).body.status == "verified")
+      try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full).body.status == "verified")
     #expect(await code { _ = try await fixture.service.cancel(id, as: fixture.full) } == .sessionWrongState)
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "verified")
   }
@@ -33,7 +33,7 @@ struct RemainingCodeTests {
   func unreadableResult() async throws {
     let first = try Fixture()
     let (id, holder) = try await first.create()
-    _ = try await first.service.submit(Fixture.answer("good"), to: id, as: holder)
+    _ = try await first.service.submit(Fixture.response("good"), to: id, as: holder)
     let second = try Fixture(store: first.store, sealingKey: 8)
     #expect(
       await code {

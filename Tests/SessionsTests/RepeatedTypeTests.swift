@@ -8,7 +8,7 @@ import Testing
 
 @testable import Sessions
 
-/// Two documents of one type in one session, and elements that may come in place of others.
+/// Two documents of one type in one session, and alternatives of elements.
 @Suite struct RepeatedTypeTests {
   private static let names = OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0).name }
   private static let number = "document_number"
@@ -32,7 +32,7 @@ import Testing
 
   private static let both = [document(["given_name", number]), document(["family_name", number])]
 
-  /// The session after the answer of a wallet that has these documents.
+  /// The session after the response of a wallet that has these documents.
   private func session(
     _ documents: [JSON], held: [MockDocumentData], by name: String = "openid4vp-v1-unsigned", all: Bool = true,
     _ fixture: WebFixture? = nil, changing change: (JSON) -> JSON = { $0 }
@@ -70,7 +70,7 @@ import Testing
   // MARK: Two of one type
 
   @Test(arguments: names + ["openid4vp"])
-  func `two licences answer two queries, each by its id`(name: String) async throws {
+  func `two licences match two queries, each by its id`(name: String) async throws {
     let reply = try await session(Self.both, held: [MockPerson.mDL, Self.second], by: name)
     #expect(reply.status == "verified", "\(reply)")
     let documents = try #require(reply["result"]?["documents"]?.array)
@@ -106,7 +106,7 @@ import Testing
     #expect(check?["detail"] == "documents[1] may be the same document as documents[0]")
   }
 
-  @Test func `any of two queries of one type is answered under its index`() async throws {
+  @Test func `a response to any of two queries of one type has its index`() async throws {
     let reply = try await session(Self.both, held: [MockPerson.mDL], all: false)
     #expect(reply["result"]?["documents"]?.array?.map { $0["document_request_index"] } == [0])
   }
@@ -127,7 +127,7 @@ import Testing
     let fixture = try fixture(evidenceKey: key)
     let reply = try await session(Self.both, held: [MockPerson.mDL, Self.second], fixture)
     #expect(reply["evidence"] == "kept")
-    let sealed = try await fixture.service.evidence(of: try #require(reply["id"]?.string), as: fixture.full)
+    let sealed = try await fixture.service.evidence(of: try #require(reply["id"]?.string), as: fixture.full).bytes
     #expect(await (try EvidenceBundle(opening: sealed, with: [key])).verify().fault == nil)
   }
 
@@ -135,7 +135,7 @@ import Testing
     _ documents: [JSON], _ family: ProtocolFamily, _ protocols: [String], all: Bool = false
   ) -> ServiceError? {
     let decoder = PresentationRequestDecoder(
-      for: family, protocols: protocols, proofs: .init(circuits: KnownCircuit.all))
+      for: family, protocols: protocols, circuits: KnownCircuit.all)
     do throws(ServiceError) {
       _ = try decoder.decode(["documents": .array(documents), "all_documents": .bool(all)])
       return nil
@@ -226,7 +226,7 @@ import Testing
     #expect(faults([Self.element(ages)], .web, [])?.code == .apiTooManyAgeRequests)
   }
 
-  @Test func `proofs have no place for alternatives`() {
+  @Test func `proofs have no alternatives`() {
     var document = Self.element([Self.other("j")]).object ?? []
     document.append(.init("zk", "allowed"))
     let error = faults([.object(document)], .web, ["org-iso-mdoc"])

@@ -4,5 +4,5 @@ import Base
 
 extension Reply {
   /// Read back from what is sent.
-  var body: JSON { (try? text.parsed()) ?? .null }
+  var body: JSON { (try? JSON(parsing: bytes)) ?? .null }
 }

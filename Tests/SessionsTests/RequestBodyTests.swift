@@ -14,7 +14,7 @@ import Testing
     .object((body.object ?? []).filter { $0.name != name } + [.init(name, value)])
   }
 
-  /// Whether null is read in place of each member, beside whether its schema allows it.
+  /// True if null is read for each member, and true if its schema allows it.
   private func nulls<Value: Equatable>(_ shape: Shape<Value>, _ body: JSON) throws -> [String] {
     let plain = try shape.value(of: body)
     return shape.schema.members.compactMap { member in
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `null stands for an absent member where the schema allows it, and nowhere else`() throws {
+  @Test func `null is an absent member if the schema allows it, and nowhere else`() throws {
     #expect(try nulls(CreateSessionBody.shape, Self.creation) == [])
     #expect(try nulls(DocumentInput.shape, Self.document) == [])
     #expect(try nulls(ElementInput.shape, Self.element) == [])
@@ -45,7 +45,7 @@ import Testing
   func `a name that is nearly known is suggested`(change: JSON, pointer: String, detail: String) throws {
     let member = try #require(change.object?.first)
     let error = #expect(throws: ServiceError.self) {
-      try CreateSessionInput(
+      try NewSession(
         parsing: Self.with(member.name, member.value, in: Self.creation), for: RelyingParty(id: "shop"),
         offered: ["openid4vp", "apple-in-app"])
     }
@@ -53,7 +53,67 @@ import Testing
     #expect(found?.detail.contains(detail) == true, "\(error?.pointers ?? [])")
   }
 
-  @Test func `Apple's names are checked by the document type, and are for in-app alone`() throws {
+  @Test func `a template stands for what is asked, and for nothing else`() throws {
+    let party = RelyingParty(id: "shop", templates: ["over-18": .age(18)])
+    func session(_ members: [JSON.Member]) throws -> NewSession {
+      try NewSession(
+        parsing: .object([.init("protocols", ["apple-in-app"])] + members), for: party, offered: ["apple-in-app"])
+    }
+    func pointers(_ members: [JSON.Member]) -> [String]? {
+      #expect(throws: ServiceError.self) { try session(members) }?.pointers.map(\.pointer)
+    }
+    let apple = RelyingParty(
+      id: "shop", apple: [AppleConfiguration(merchantID: "m", teamID: "TEAMTEAM01", encryptionKeys: [])],
+      templates: party.templates)
+    let made = try NewSession(
+      parsing: ["protocols": ["apple-in-app"], "template": "over-18"], for: apple, offered: ["apple-in-app"])
+    #expect(made.content.request.documents.map(\.ageThresholds) == [[18]])
+    #expect(pointers([.init("template", "over-21")])?.contains("/template") == true)
+    #expect(pointers([])?.contains("/documents") == true)
+    let documents = JSON.Member("documents", [["doc_type": "d", "age_over": [18]]])
+    for more in [documents, .init("all_documents", true), .init("purpose_hint", "age")] {
+      #expect(pointers([.init("template", "over-18"), more])?.contains("/template") == true, "\(more.name)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["de": "Altersprüfung", "pt-BR": "x"], nil), ([:], nil), (["d": "x"], "/purpose_translations/d"),
+      (["de_AT": "x"], "/purpose_translations/de_AT"), (["de": ""], "/purpose_translations/de"),
+      (["de": 1], "/purpose_translations/de"), ("de", "/purpose_translations"),
+    ] as [(JSON, String?)])
+  func `a purpose has translations by language`(_ translations: JSON, _ pointer: String?) throws {
+    let body: JSON = [
+      "protocols": ["openid4vp"], "documents": [["doc_type": "d", "age_over": [18]]], "purpose": "Age check",
+      "purpose_translations": translations,
+    ]
+    let party = RelyingParty(id: "shop", page: HostedPage(name: "Shop"))
+    func made(_ json: JSON) throws(ServiceError) -> NewSession {
+      try NewSession(parsing: json, for: party, offered: ["openid4vp"], publicURL: "https://id.example")
+    }
+    guard let pointer else {
+      let names = try made(body).content.page?.translations.map(\.name)
+      #expect(names == translations.object?.map(\.name))
+      return
+    }
+    let error = #expect(throws: ServiceError.self) { try made(body) }
+    #expect(error?.pointers.map(\.pointer) == [pointer])
+  }
+
+  @Test func `translations need a purpose, and a page to show them`() throws {
+    let body: JSON = [
+      "protocols": ["openid4vp"], "documents": [["doc_type": "d", "age_over": [18]]],
+      "purpose_translations": ["de": "x"],
+    ]
+    for party in [RelyingParty(id: "shop"), RelyingParty(id: "shop", page: HostedPage(name: "Shop"))] {
+      let error = #expect(throws: ServiceError.self) {
+        try NewSession(parsing: body, for: party, offered: ["openid4vp"], publicURL: "https://id.example")
+      }
+      #expect(error?.pointers.map(\.pointer) == ["/purpose_translations"])
+    }
+  }
+
+  @Test func `Apple's names are checked by the document type, and allowed only in-app`() throws {
     func detail(_ name: String, _ docType: String, _ family: ProtocolFamily, _ more: [JSON.Member] = []) -> String? {
       let element = JSON.object([.init("apple_element", .string(name))] + more)
       let documents: JSON = ["documents": [["doc_type": .string(docType), "elements": [element]]]]
@@ -68,14 +128,15 @@ import Testing
     #expect(detail("givenName", DocType.mDL, .inApp) == nil)
     let place = "/documents/0/elements/0/apple_element"
     let near = detail("givenname", DocType.mDL, .inApp) ?? ""
-    #expect(near.hasPrefix(place + " is none of this document type's: givenName, familyName, portrait"))
+    #expect(
+      near.hasPrefix(place + " must be one of this document type's Apple elements: givenName, familyName, portrait"))
     #expect(near.hasSuffix("; did you mean `givenName`?"))
     #expect(detail("height", DocType.photoID, .inApp)?.hasPrefix(place) == true)
-    #expect(detail("givenName", "d", .inApp) == place + " is none of this document type's: none")
-    #expect(detail("givenName", DocType.mDL, .web) == place + " goes with `apple-in-app` only")
+    #expect(detail("givenName", "d", .inApp) == place + " must be one of this document type's Apple elements: none")
+    #expect(detail("givenName", DocType.mDL, .web) == place + " is allowed only with `apple-in-app`")
     #expect(
       detail("givenName", DocType.mDL, .inApp, [.init("namespace", "n")])
-        == "/documents/0/elements/0/namespace does not go together with `apple_element`")
+        == "/documents/0/elements/0/namespace excludes `apple_element`: send one of the two")
   }
 
   @Test func `each kind of response has a schema, and every protocol leads to one`() throws {

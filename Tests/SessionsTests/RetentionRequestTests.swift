@@ -1,7 +1,8 @@
 import Base
 import Mdoc
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// For how long a creation says that values are kept.
 @Suite struct RetentionRequestTests {

@@ -15,8 +15,8 @@ struct SealingTests {
     try SealingKey(id: id, key: SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
   }
 
-  @Test("sealed data open in their place only")
-  func place() throws {
+  @Test("sealed data open only as their own field")
+  func field() throws {
     let sealer = try Sealer([key("a", 1)])
     let one = try SessionID.random()
     let sealed = try sealer.seal([1, 2, 3], .result(one))
@@ -51,7 +51,7 @@ struct SealingTests {
     let id = try #require(SessionID("vs_" + String(repeating: "A", count: 22)))
     let claim = IdempotencyClaim(
       scope: [UInt8](repeating: 3, count: 32), bodyHash: [], token: [], relyingParty: "shop")
-    let records: [(String, Sealer.Place, String)] = [
+    let records: [(String, Sealer.Field, String)] = [
       (
         "010161000102030405060708090a0bd0c3e552009c7f598a0282e44600bad0dae61d6f87e22c6f1f5e4c157c86917ac53de0d40aa7d1cd62",
         .challenge(id, protocolName: "apple-in-app"), "kept by the first version"
@@ -99,10 +99,10 @@ struct SealingTests {
     let first = try Fixture()
     let (id, _) = try await first.create()
     let second = try Fixture(store: first.store, sealingKey: 8)
-    let body = try await second.service.submit(Fixture.answer("good"), to: id, as: second.full).body
+    let body = try await second.service.submit(Fixture.response("good"), to: id, as: second.full).body
     #expect(body.status == "failed" && body["last_error"]?["code"] == "session.interrupted" && !body.hasResult)
     #expect(
-      await code { _ = try await first.service.submit(Fixture.answer("good"), to: id, as: first.full) }
+      await code { _ = try await first.service.submit(Fixture.response("good"), to: id, as: first.full) }
         == .sessionAlreadyUsed)
   }
 
@@ -118,7 +118,7 @@ struct SealingTests {
     let id = try #require(created.body["id"]?.string)
     let secret = try #require(created.body["client_secret"]?.string)
     let (other, holder) = try await fixture.create()
-    let body = Fixture.answer("good")
+    let body = Fixture.response("good")
     let inline = try await fixture.service.submit(
       body, to: id, as: fixture.full,
       idempotency: IdempotencyRequest(key: "k", method: "POST", path: "/v1/submit", body: body.serialized()))

@@ -1,8 +1,9 @@
 import Base
-import Sessions
 import Testing
 
-/// What one relying party can learn of another's sessions, and a former key of its own: nothing.
+@testable import Sessions
+
+/// One relying party learns nothing of another's sessions, nor by a former key of its own.
 @Suite("Tenancy")
 struct TenancyTests {
   /// A call on a session or report that is not the caller's.
@@ -18,14 +19,14 @@ struct TenancyTests {
         return try await $0.session($1, as: $2)
       }
     ),
-    ("submit", { try await $0.submit(Fixture.answer("good"), to: $1, as: $2) }),
+    ("submit", { try await $0.submit(Fixture.response("good"), to: $1, as: $2) }),
     ("submit in another protocol", { try await $0.submit(["protocol": "smoke", "data": [:]], to: $1, as: $2) }),
     ("cancel", { try await $0.cancel($1, as: $2) }),
     ("redact", { try await $0.redact($1, as: $2) }),
   ]
 
-  /// Time is what the store is asked: the same questions by the same keys, of which the answer is "no such session".
-  @Test("another's session answers as one that never was: same error, same questions to the store (S05)")
+  /// Time is what the store is asked: the same questions by the same keys, of which each gets "no such session".
+  @Test("another's session looks unknown: same error, same questions to the store (S05)")
   func foreignIsUnknown() async throws {
     let store = RecordingStore()
     let fixture = try Fixture(store: store)
@@ -46,11 +47,11 @@ struct TenancyTests {
     #expect(try await fixture.service.session(foreign, as: fixture.full).body.status == "requires_input")
   }
 
-  @Test("another's report answers as one that never was (S05)")
+  @Test("another's report looks unknown (S05)")
   func foreignReport() async throws {
     let fixture = try Fixture()
     let (id, _) = try await fixture.create()
-    let body = try await fixture.service.submit(Fixture.answer("forged"), to: id, as: fixture.full).body
+    let body = try await fixture.service.submit(Fixture.response("forged"), to: id, as: fixture.full).body
     let report = try #require(body["report"]?["id"]?.string)
     var errors: [ServiceError?] = []
     for id in [report, "vr_0000000000000000000000"] {

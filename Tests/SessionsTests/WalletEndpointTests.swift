@@ -1,9 +1,10 @@
 import Base
-import Sessions
 import TestStores
 import Testing
 
-/// What wallets fetch and post by themselves, and who gets the result then.
+@testable import Sessions
+
+/// Requests that wallets fetch, responses that they post, and the readers of the results.
 @Suite("Wallets that call by themselves")
 struct WalletEndpointTests {
   private static let expand = QueryItem("expand[]", "result")
@@ -35,7 +36,7 @@ struct WalletEndpointTests {
     }
   }
 
-  @Test("an unknown session, another's, and one that wallets do not call answer alike")
+  @Test("an unknown session, another's, and one that wallets do not call are refused alike")
   func unknown() async throws {
     let fixture = try Fixture()
     let (id, _) = try await fixture.createRedirect()
@@ -58,13 +59,13 @@ struct WalletEndpointTests {
     for (word, status) in [("good", "verified"), ("forged", "failed"), ("no", "canceled")] {
       let (id, _) = try await fixture.createRedirect()
       let reply = try await fixture.service.receiveWalletResponse(["word": .string(word)], session: id, of: "shop")
-      #expect(reply.body == [:] && reply.httpStatus == 200)
-      #expect(reply.status.rawValue == status)
+      #expect(reply.body == [:] && reply.status == 200)
+      #expect(reply.verification?.rawValue == status)
       let body = try await fixture.service.session(id, query: [Self.expand], as: fixture.full).body
       #expect(body.status == status)
       #expect(body.hasResult == (word == "good"))
       #expect(reply.code?.rawValue == body["last_error"]?["code"]?.string)
-      // One answer, whatever came of it.
+      // One reply to every verdict.
       let again = await code {
         _ = try await fixture.service.receiveWalletResponse(["word": "good"], session: id, of: "shop")
       }
@@ -85,11 +86,11 @@ struct WalletEndpointTests {
     for word in ["good", "no", "sealed no"] {
       let (id, _) = try await fixture.createRedirect()
       let reply = try await fixture.service.receiveWalletResponse(["word": .string(word)], session: id, of: "shop")
-      #expect(reply.body == [:] && reply.httpStatus == 200, "\(word)")
+      #expect(reply.body == [:] && reply.status == 200, "\(word)")
     }
     let (id, _) = try await fixture.createRedirect(to: "https://shop.example")
     let reply = try await fixture.service.receiveWalletResponse(["word": "forged"], session: id, of: "shop")
-    #expect(reply.httpStatus == (expected == nil ? 200 : 400) && reply.body["error"]?.string == expected)
+    #expect(reply.status == (expected == nil ? 200 : 400) && reply.body["error"]?.string == expected)
     // The person is sent back in any case, and in live mode no wallet learns more than that.
     #expect(reply.responseCode(after: "https://shop.example#response_code=") != nil)
     let description = reply.body["error_description"]?.string
@@ -98,7 +99,7 @@ struct WalletEndpointTests {
     if mode != .live, expected != nil { #expect(description == "another nonce") }
   }
 
-  @Test("what is no answer consumes nothing, and is pointed at in the form (D20)")
+  @Test("a malformed response consumes nothing, and the error points into the form (D20)")
   func malformed() async throws {
     let fixture = try Fixture()
     let (id, _) = try await fixture.createRedirect()
@@ -109,7 +110,7 @@ struct WalletEndpointTests {
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "requires_input")
   }
 
-  @Test("the result of a redirected session is read with its response code alone", arguments: [false, true])
+  @Test("the result of a redirected session is read only with its response code", arguments: [false, true])
   func responseCode(_ retains: Bool) async throws {
     let fixture = try Fixture(retains: retains)
     let (id, _) = try await fixture.createRedirect(to: "https://shop.example/back?a=b")
@@ -137,7 +138,7 @@ struct WalletEndpointTests {
     #expect(try await read(right).hasResult == retains)
   }
 
-  @Test("a page cannot hand in the answer, which would make a result without a response code")
+  @Test("a page cannot submit the response, which would make a result without a response code")
   func postedByAPage() async throws {
     let fixture = try Fixture()
     let (id, secret) = try await fixture.createRedirectSecret(to: "https://shop.example/back")
@@ -147,7 +148,7 @@ struct WalletEndpointTests {
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "requires_input")
   }
 
-  @Test("every answer sends the person back, with a code of its own")
+  @Test("every response sends the person back, with a code of its own")
   func redirected() async throws {
     let fixture = try Fixture()
     var codes: Set<String> = []
@@ -225,7 +226,7 @@ struct WalletEndpointTests {
 }
 
 extension Fixture {
-  /// The id and the nonce of a new session that a wallet answers by itself.
+  /// The id and the nonce of a new session whose wallet posts its response.
   fileprivate func createRedirect(to address: String? = nil) async throws -> (id: String, nonce: String) {
     let body = try await redirectSession(to: address)
     guard let id = body["id"]?.string, let nonce = body["requests"]?.array?.first?["data"]?["nonce"]?.string else {
@@ -250,7 +251,7 @@ extension Fixture {
   }
 }
 
-extension WalletReply {
+extension Reply {
   fileprivate func responseCode(after prefix: String) -> String? {
     guard let address = body["redirect_uri"]?.string, address.hasPrefix(prefix) else {
       return nil

@@ -6,12 +6,12 @@ import Longfellow
 import Mock
 import PKIX
 import Presentation
-import Sessions
 import TestStores
 import Testing
 import Trust
 
 @testable import Mdoc
+@testable import Sessions
 
 /// A service with real protocols, a shop with two origins, and a mock wallet whose documents it trusts.
 struct WebFixture: Sendable {

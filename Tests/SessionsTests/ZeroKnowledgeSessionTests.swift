@@ -41,7 +41,7 @@ import Testing
     let id = try #require(created["id"]?.string)
     let body: JSON = ["protocol": .string(protocolName), "data": answer.data]
     let reply = try await fixture.service.submit(body, to: id, as: fixture.full).body
-    // The challenge is used up, whatever the answer was.
+    // Every response uses up the challenge.
     await #expect(throws: ServiceError.self) { try await fixture.service.submit(body, to: id, as: fixture.full) }
     return reply
   }
@@ -49,7 +49,7 @@ import Testing
   @Test(
     .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
     arguments: ["org-iso-mdoc", "openid4vp-v1-unsigned"], ["allowed", "required"])
-  func `a proof answers, and its result says so`(protocolName: String, zk: String) async throws {
+  func `a proof is accepted, and its result says so`(protocolName: String, zk: String) async throws {
     let fixture = try WebFixture(Self.protocols, circuits: Self.circuits.get())
     let reply = try await answer(fixture, protocolName, zk: .string(zk))
     #expect(reply["status"] == "verified")
@@ -64,7 +64,7 @@ import Testing
   @Test(
     .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
     arguments: ["org-iso-mdoc", "openid4vp-v1-unsigned"])
-  func `a wallet that makes no proofs answers plainly where that is allowed`(protocolName: String) async throws {
+  func `a wallet without proofs responds plainly if that is allowed`(protocolName: String) async throws {
     let fixture = try WebFixture(Self.protocols, circuits: Self.circuits.get(), makesProofs: false)
     let reply = try await answer(fixture, protocolName, zk: "allowed")
     #expect(reply["status"] == "verified")
@@ -96,7 +96,8 @@ import Testing
       return
     }
     #expect(reply["status"] == "verified" && reply["evidence"] == "kept")
-    let bundle = try EvidenceBundle(opening: await fixture.service.evidence(of: id, as: fixture.full), with: [key])
+    let sealed = try await fixture.service.evidence(of: id, as: fixture.full).bytes
+    let bundle = try EvidenceBundle(opening: sealed, with: [key])
     #expect(bundle.acceptsEndOfDay)
     #expect(await bundle.verify(circuits: circuits).fault == nil)
     // A bundle that does not say so is judged by the strict rule.
@@ -105,7 +106,7 @@ import Testing
     #expect(await strict.verify(circuits: circuits).fault?.code == .evidenceReportMismatch)
   }
 
-  /// Z26, Z66: the request is refused at its creation, with the code and the place of what cannot be.
+  /// Z26, Z66: the request is refused at its creation, with the code and the pointer of the fault.
   @Test func `what cannot be proven is not asked for`() async throws {
     let circuits = CircuitLibrary(Dictionary(uniqueKeysWithValues: KnownCircuit.all.map { ($0, []) }))
     let fixture = try WebFixture(Self.protocols, circuits: circuits)
@@ -137,16 +138,16 @@ import Testing
     #expect(await code("allowed", in: without) == .zkCircuitsMissing)
     let strict = try WebFixture(Self.protocols, circuits: circuits, revocation: .requireGood)
     #expect(await code("allowed", in: strict) == .zkNotProvable)
-    // What is missing is said first: with circuits, test mode asks for no status.
+    // Missing circuits are reported first: with circuits, test mode requires no status.
     let strictWithout = try WebFixture(Self.protocols, revocation: .requireGood)
     #expect(await code("allowed", in: strictWithout) == .zkCircuitsMissing)
   }
 }
 
-/// Answers that may hold proofs wait for one another, and never for plain ones.
+/// Responses that may hold proofs wait for one another, and never for plain ones.
 @Suite struct ProofTurnTests {
-  @Test func `no more answers than turns run at one time, and each gets its turn`() async {
-    let turns = ProofTurns(limit: 2)
+  @Test func `no more responses than turns run at one time, and each gets its turn`() async {
+    let turns = ProofSlots(limit: 2)
     let running = Locked((now: 0, most: 0))
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
@@ -167,8 +168,8 @@ import Testing
     #expect(turns.waiting == 0)
   }
 
-  @Test func `a relying party's answer waits for one of another, not for all`() async {
-    let turns = ProofTurns(limit: 1)
+  @Test func `a relying party's response waits for one of another, not for all`() async {
+    let turns = ProofSlots(limit: 1)
     let (a, b) = (Flow(relyingParty: "a"), Flow(relyingParty: "b"))
     let order = Locked<[String]>([])
     await turns.take(a)
@@ -186,7 +187,7 @@ import Testing
     #expect(order.withLock { $0 } == ["b", "a", "a", "a"])
   }
 
-  @Test func `one relying party has half of the places for answers`() throws {
+  @Test func `one relying party has half of the slots for responses`() throws {
     let gate = AdmissionGate(limit: 4)
     let (a, b) = (Flow(relyingParty: "a"), Flow(relyingParty: "b"))
     for _ in 0..<2 { try gate.enter(a) }

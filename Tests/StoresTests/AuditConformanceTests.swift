@@ -37,11 +37,11 @@ struct AuditConformanceTests {
       #expect(try await store.auditHeads(of: "nobody") == [])
       #expect(
         try await store.auditEntries(of: .standard, "nobody", after: 0, limit: 9) == AuditPage(links: [], head: nil))
-      // What one noted of its own is found again in an export of all.
+      // The noted head of a party's own entries is found in an export of all entries.
       let lines = AuditLine.bytes(of: all.links.map { .entry($0) } + [.head(try #require(all.head))])
       var verification = AuditVerification(noted: try await store.auditHeads(of: "other"))
       for (index, line) in lines.split(separator: UInt8(ascii: "\n")).enumerated() {
-        verification.read(Array(line), at: AuditPlace(file: "a", line: index + 1))
+        verification.read(Array(line), at: AuditPosition(file: "a", line: index + 1))
       }
       verification.endFile("a")
       #expect(verification.verdict().findings == [])

@@ -13,13 +13,13 @@ extension SessionStore {
   }
 }
 
-/// What verifying all chains of a store comes to.
+/// The result of verifying all chains of a store.
 func auditVerdict(_ store: any AuditStore) async throws -> AuditVerdict {
   var lines: [UInt8] = []
-  try await AuditExport(store).run(reading: { $0 }) { (bytes: [UInt8]) throws(StoreError) in lines += bytes }
+  try await store.export(reading: { $0 }) { (bytes: [UInt8]) throws(StoreError) in lines += bytes }
   var verification = AuditVerification()
   for (index, line) in lines.split(separator: UInt8(ascii: "\n")).enumerated() {
-    verification.read(Array(line), at: AuditPlace(file: "a", line: index + 1))
+    verification.read(Array(line), at: AuditPosition(file: "a", line: index + 1))
   }
   verification.endFile("a")
   return verification.verdict()

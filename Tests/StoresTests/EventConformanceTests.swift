@@ -1,13 +1,14 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("Every store tells what happened")
 struct EventConformanceTests {
   /// Every event of the relying party, oldest first, as `status code`.
   private func told(_ store: any SessionStore, of relyingParty: String = "shop") async throws -> [String] {
     let page = try #require(try await store.events(of: relyingParty, EventQuery(limit: 100)))
-    return page.events.reversed().map { "\($0.id.type.status.rawValue) \($0.errorCode ?? "-")" }
+    return page.entries.reversed().map { "\($0.id.type.status.rawValue) \($0.errorCode ?? "-")" }
   }
 
   private func conclude(
@@ -39,8 +40,35 @@ struct EventConformanceTests {
       #expect(try await told(store) == expected)
       let id = EventID(verified.address.id, .verified)
       let event = try #require(try await store.event(id, of: "shop"))
-      #expect(event == EventRecord(id: id, relyingParty: "shop", created: start + 3, errorCode: nil))
+      let texts = [NamedText(name: "k", value: "v")]
+      #expect(
+        event
+          == EventRecord(
+            id: id, relyingParty: "shop", created: start + 3, errorCode: nil, clientReferenceID: "order-17",
+            metadata: texts))
       #expect(try await store.event(EventID(verified.address.id, .failed), of: "shop") == nil)
+    }
+  }
+
+  @Test("a redaction takes the relying party's texts from the events before it", arguments: StoreFactory.allCases)
+  func redactedTexts(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let address = try await store.add(makeSession()).address
+      _ = try await store.cancel(address, at: start)
+      let subscription = WebhookSubscription(
+        address: WebhookAddress(relyingParty: "shop", endpoint: "main"), types: Set(EventType.allCases))
+      _ = try await store.distributeEvents(to: [subscription], at: start, limit: 10)
+      func references() async throws -> [String?] {
+        let listed = try await store.events(of: "shop", EventQuery())?.entries ?? []
+        let one = try await store.event(EventID(address.id, .canceled), of: "shop")
+        let quotas = [DeliveryQuota(address: subscription.address, limit: 1)]
+        let sent = try await store.claimDeliveries(quotas, limit: 1, at: start + 1).map(\.event)
+        #expect(!listed.isEmpty && one != nil && (listed + sent).allSatisfy { $0.metadata == listed[0].metadata })
+        return (listed + [one].compactMap { $0 } + sent).map(\.clientReferenceID)
+      }
+      #expect(try await references() == ["order-17", "order-17", "order-17"])
+      _ = try await store.redact(address, at: start + 2)
+      #expect(try await references() == [nil, nil, nil])
     }
   }
 
@@ -59,7 +87,7 @@ struct EventConformanceTests {
   func refused(_ factory: StoreFactory) async throws {
     try await factory.run { store in
       let session = try await store.add(makeSession())
-      #expect(try await store.refusal(session.address, "another") == .protocolMismatch)
+      #expect(try await store.refusal(session.address, "another") == .sessionProtocolMismatch)
       let attempt = try await store.take(session)
       // Under way, but nothing has come of it.
       #expect(try await store.cancel(session.address, at: start).refused != nil)
@@ -101,7 +129,7 @@ struct EventConformanceTests {
       #expect(try await conclude(session, failure, in: store))
       for _ in 0..<2 { _ = try await store.redact(session.address, at: start + 1) }
       #expect(try await told(store) == ["failed trust.issuer_unknown", "redacted trust.issuer_unknown"])
-      // Ended by time alone, and not yet swept.
+      // Ended only by time, and not yet swept.
       let expired = try await store.add(makeSession(lifetime: 30))
       _ = try await store.redact(expired.address, at: start + 31)
       _ = try await store.sweep(at: start + 60, limit: 10)
@@ -116,7 +144,7 @@ struct EventConformanceTests {
       #expect(try await store.cancel(session.address, at: start).changed != nil)
       let id = EventID(session.address.id, .canceled)
       #expect(try await store.event(id, of: "other") == nil)
-      #expect(try await store.events(of: "other", EventQuery())?.events == [])
+      #expect(try await store.events(of: "other", EventQuery())?.entries == [])
       #expect(try await store.events(of: "other", EventQuery(startingAfter: id)) == nil)
     }
   }
@@ -135,7 +163,7 @@ struct EventConformanceTests {
         ids.insert(EventID(session.address.id, index % 2 == 0 ? .canceled : .redacted), at: 0)
       }
       func page(_ query: EventQuery) async throws -> (ids: [EventID], hasMore: Bool)? {
-        try await store.events(of: "shop", query).map { ($0.events.map(\.id), $0.hasMore) }
+        try await store.events(of: "shop", query).map { ($0.entries.map(\.id), $0.hasMore) }
       }
       let first = try #require(try await page(EventQuery(limit: 3)))
       #expect(first.ids == Array(ids.prefix(3)) && first.hasMore)

@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("Every store keeps replies under their keys")
 struct IdempotencyConformanceTests {

@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("Every store keeps an outbox")
 struct OutboxConformanceTests {
@@ -31,7 +32,7 @@ struct OutboxConformanceTests {
   private func deliveries(
     _ store: any SessionStore, _ status: DeliveryStatus, of relyingParty: String = "shop"
   ) async throws -> [DeliveryRecord] {
-    try #require(try await store.deliveries(of: relyingParty, DeliveryQuery(limit: 100, status: status))).deliveries
+    try #require(try await store.deliveries(of: relyingParty, DeliveryQuery(limit: 100, status: status))).entries
   }
 
   @Test("an event goes once to each endpoint of its party that wants its type", arguments: StoreFactory.allCases)
@@ -48,7 +49,7 @@ struct OutboxConformanceTests {
       #expect(Set(pending.map(\.id)) == [DeliveryID(event, to: "main"), DeliveryID(event, to: "second")])
       #expect(pending.allSatisfy { $0.begun == start + 1 && $0.due == start + 1 && $0.attempts == 0 })
       #expect(try await deliveries(store, .pending, of: "other") == [])
-      // Whoever comes later is not told what was before.
+      // A later endpoint gets no earlier events.
       #expect(try await store.claimDeliveries(quota("third"), limit: 50, at: start + 9) == [])
     }
   }
@@ -179,12 +180,42 @@ struct OutboxConformanceTests {
       var query = DeliveryQuery(limit: 4, status: .pending)
       let first = try #require(try await store.deliveries(of: "shop", query))
       #expect(first.hasMore)
-      seen += first.deliveries.map(\.id)
+      seen += first.entries.map(\.id)
       query.startingAfter = seen.last
       let second = try #require(try await store.deliveries(of: "shop", query))
       #expect(!second.hasMore)
-      #expect(seen + second.deliveries.map(\.id) == expected)
+      #expect(seen + second.entries.map(\.id) == expected)
       #expect(try await store.deliveries(of: "other", query) == nil)
+    }
+  }
+
+  @Test("the deliveries of one event are listed, whatever their status", arguments: StoreFactory.allCases)
+  func deliveriesOfEvent(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let addresses = ["a", "b"].map { WebhookAddress(relyingParty: "shop", endpoint: $0) }
+      var events: [EventID] = []
+      for _ in 0..<2 {
+        let address = try await store.add(makeSession()).address
+        _ = try await store.cancel(address, at: start)
+        events.append(EventID(address.id, .canceled))
+      }
+      let subscriptions = addresses.map { WebhookSubscription(address: $0, types: [.canceled]) }
+      _ = try await store.distributeEvents(to: subscriptions, at: start, limit: 10)
+      let claimed = try await store.claimDeliveries(
+        [DeliveryQuota(address: addresses[0], limit: 2)], limit: 2, at: start)
+      for delivery in claimed where delivery.event.id == events[0] {
+        #expect(try await store.recordDelivery(delivery, .delivered))
+      }
+      func listed(_ query: DeliveryQuery, of party: String = "shop") async throws -> [String] {
+        let page = try #require(try await store.deliveries(of: party, query))
+        return page.entries.map { "\($0.endpoint) \($0.status.rawValue)" }
+      }
+      #expect(try await listed(DeliveryQuery(event: events[0])) == ["b pending", "a delivered"])
+      #expect(try await listed(DeliveryQuery(event: events[1])) == ["b pending", "a pending"])
+      #expect(try await listed(DeliveryQuery(status: .delivered, event: events[0])) == ["a delivered"])
+      #expect(try await listed(DeliveryQuery(event: events[0]), of: "other") == [])
+      #expect(try await listed(DeliveryQuery(event: EventID(events[0].session, .failed))) == [])
+      #expect(try await listed(DeliveryQuery()) == [])
     }
   }
 

@@ -1,6 +1,7 @@
 import Base
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("Every store keeps outcomes")
 struct OutcomeConformanceTests {
@@ -26,7 +27,7 @@ struct OutcomeConformanceTests {
       let id = try #require(report.id.flatMap(ReportID.init))
       #expect(try await store.report(id, of: "shop") == report)
       #expect(try await store.report(id, of: "other") == nil)
-      #expect(try await store.refusal(session.address) == .alreadyUsed)
+      #expect(try await store.refusal(session.address) == .sessionAlreadyUsed)
     }
   }
 
@@ -62,10 +63,10 @@ struct OutcomeConformanceTests {
       #expect(stored.state == .canceled(at: start + 2, lastError: error))
       #expect(stored.results == .none && stored.clientSecretHash == session.clientSecretHash)
       #expect(stored.offers.allSatisfy { $0.sealedMaterial == nil })
-      #expect(try await store.refusal(session.address) == .canceled)
+      #expect(try await store.refusal(session.address) == .sessionCanceled)
       let listed = try await store.sessions(of: "shop", SessionQuery(status: .canceled), at: start + 3)
-      #expect(listed?.sessions.map(\.address) == [stored.address])
-      #expect(listed?.sessions.first?.state == stored.state)
+      #expect(listed?.entries.map(\.address) == [stored.address])
+      #expect(listed?.entries.first?.state == stored.state)
       let redacted = try #require(try await store.redact(session.address, at: start + 3).changed)
       #expect(redacted.state == .redacted(at: start + 3, lastError: LastError([Reason(.walletAccessDenied)])))
       #expect(try await store.session(session.address) == redacted)
@@ -122,7 +123,7 @@ struct OutcomeConformanceTests {
       #expect(record.content == nil && record.offers.isEmpty && record.results == .none)
       #expect(record.clientSecretHash == nil)
       #expect(record.report == report.redacted())
-      #expect(try await store.refusal(session.address) == .redacted)
+      #expect(try await store.refusal(session.address) == .sessionRedacted)
       #expect(try await store.redact(session.address, at: start + 10).refused == record)
     }
   }
@@ -161,7 +162,7 @@ struct OutcomeConformanceTests {
       let expired = try #require(try await store.session(expiring.address))
       #expect(expired.state == .expired)
       #expect(expired.offers.allSatisfy { $0.sealedMaterial == nil })
-      #expect(try await store.refusal(expiring.address) == .expired)
+      #expect(try await store.refusal(expiring.address) == .sessionExpired)
       #expect(try await store.session(interrupted.address)?.state == .failed(.interrupted, at: start + 31))
       let erased = try #require(try await store.session(verified.address))
       #expect(erased.results.waiting == nil && erased.results.kept.parts == [Self.part])

@@ -94,7 +94,7 @@ struct PostgreSQLDatabase: Sendable {
 
   private struct NobodyWaits: Error {}
 
-  /// Lets so many in at one time.
+  /// Limits concurrent users to this number.
   private actor Turns {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -1,7 +1,7 @@
 import Base
-import Sessions
 import Testing
 
+@testable import Sessions
 @testable import Stores
 
 @Suite("PostgreSQL", .enabled(if: PostgreSQLDatabase.isThere, "MDOC_POSTGRESQL is not set"))
@@ -14,7 +14,7 @@ struct PostgreSQLStoreTests {
   @Test("a start makes no tables and says so; --migrate makes them, once, and they serve one mode")
   func migration() async throws {
     try await PostgreSQLDatabase.withSchema(isMigrated: false) { database in
-      #expect(throws: StoreError.olderSchema(found: 0, known: PostgreSQLSchema.version)) { try database.open() }
+      #expect(throws: StoreError.olderSchema(found: 0, known: StoreSchema.postgreSQL.version)) { try database.open() }
       try PostgreSQLStore.migrate(database.address, mode: .test)
       try PostgreSQLStore.migrate(database.address, mode: .test)
       let store = try database.open()
@@ -52,6 +52,11 @@ struct PostgreSQLStoreTests {
         ALTER TABLE mode ADD COLUMN is_live BOOLEAN NOT NULL DEFAULT \(mode == .live);
         ALTER TABLE mode DROP COLUMN name;
         ALTER TABLE events DROP COLUMN result;
+        DROP TABLE verifications;
+        DROP INDEX sessions_created;
+        DROP INDEX sessions_by_reference;
+        ALTER TABLE sessions DROP COLUMN client_reference_id;
+        ALTER TABLE sessions DROP COLUMN doc_types;
         DELETE FROM migrations WHERE version > 5;
         """)
       for other in ServerMode.allCases where other != mode {
@@ -67,11 +72,11 @@ struct PostgreSQLStoreTests {
     try await PostgreSQLDatabase.withSchema { database in
       let connection = try database.connect()
       try connection.run("INSERT INTO migrations VALUES (99)")
-      let newer = StoreError.newerSchema(found: 99, known: PostgreSQLSchema.version)
+      let newer = StoreError.newerSchema(found: 99, known: StoreSchema.postgreSQL.version)
       #expect(throws: newer) { try database.open() }
       #expect(throws: newer) { try PostgreSQLStore.migrate(database.address, mode: .test) }
       try connection.run("DELETE FROM migrations")
-      #expect(throws: StoreError.olderSchema(found: 0, known: PostgreSQLSchema.version)) { try database.open() }
+      #expect(throws: StoreError.olderSchema(found: 0, known: StoreSchema.postgreSQL.version)) { try database.open() }
     }
   }
 
@@ -202,8 +207,9 @@ struct PostgreSQLStoreTests {
     try await PostgreSQLDatabase.withSchema { database in
       let store = try database.open()
       let session = try await store.add(makeSession())
-      #expect(try await store.refusal(session.address, "apple-in-app\0") == .protocolMismatch)
-      #expect(try await store.refusal(SessionAddress(relyingParty: "sh\0op", id: session.address.id)) == .notFound)
+      #expect(try await store.refusal(session.address, "apple-in-app\0") == .sessionProtocolMismatch)
+      let foreign = SessionAddress(relyingParty: "sh\0op", id: session.address.id)
+      #expect(try await store.refusal(foreign) == .sessionNotFound)
       await store.close()
     }
   }

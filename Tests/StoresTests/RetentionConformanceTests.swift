@@ -73,7 +73,7 @@ struct RetentionConformanceTests {
     #expect(try KeptValues(stored: kept.stored, end: end) == kept)
     #expect(KeptValues().stored == nil)
     #expect(throws: StoreError.self) { try KeptValues(stored: Array("{}".utf8), end: end) }
-    // What cannot be read is not kept for ever.
+    // Unreadable values are not kept forever.
     #expect(KeptValues.left(of: Array("{}".utf8), at: end).kept == KeptValues())
   }
 }

@@ -80,7 +80,7 @@ struct SQLiteAuditTests {
       _ = try await store.writer.perform { connection throws(StoreError) in
         try connection.run("DELETE FROM migrations WHERE version > 2")
       }
-      #expect(throws: StoreError.olderSchema(found: 2, known: SQLiteSchema.version)) {
+      #expect(throws: StoreError.olderSchema(found: 2, known: StoreSchema.sqlite.version)) {
         try SQLiteAuditReader(path: path)
       }
       await store.close()

@@ -23,7 +23,7 @@ struct SQLiteFaultTests {
       }
       #expect(try await isWritten(in: 1))
       #expect(try await !isWritten(in: 1))
-      // What was not committed proves nothing.
+      // Uncommitted data prove nothing.
       #expect(try await !isWritten(in: 2, thenFails: true))
       #expect(try await isWritten(in: 2))
       try await store.probe()

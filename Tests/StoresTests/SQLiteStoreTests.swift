@@ -2,9 +2,10 @@ import Base
 import Dispatch
 import FoundationEssentials
 import Glibc
-import Sessions
+import Mdoc
 import Testing
 
+@testable import Sessions
 @testable import Stores
 
 @Suite("SQLite")
@@ -20,7 +21,7 @@ struct SQLiteStoreTests {
       await first.close()
       let second = try SQLiteStore(path: path, mode: .live)
       #expect(try await second.session(session.address) == session)
-      #expect(try await second.refusal(used.address) == .alreadyUsed)
+      #expect(try await second.refusal(used.address) == .sessionAlreadyUsed)
       #expect(try await second.refusal(session.address) == nil)
       await second.close()
       #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
@@ -39,7 +40,7 @@ struct SQLiteStoreTests {
         try FileManager.default.copyItem(atPath: path + suffix, toPath: directory + "/copy.sqlite" + suffix)
       }
       let copy = try SQLiteStore(path: directory + "/copy.sqlite", mode: .live)
-      #expect(try await copy.refusal(session.address) == .alreadyUsed)
+      #expect(try await copy.refusal(session.address) == .sessionAlreadyUsed)
       await copy.close()
       await store.close()
     }
@@ -67,7 +68,8 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, mode: mode)
       try await store.writer.perform { connection throws(StoreError) in
         try connection.undoSeventhStep()
-        try connection.execute("ALTER TABLE events DROP COLUMN result")
+        try connection.execute("ALTER TABLE events DROP COLUMN result; DROP TABLE verifications")
+        try connection.undoTenthStep()
         try connection.run("DELETE FROM migrations WHERE version > 6")
       }
       await store.close()
@@ -88,7 +90,7 @@ struct SQLiteStoreTests {
         _ = try connection.run("INSERT INTO migrations VALUES (99)")
       }
       await store.close()
-      #expect(throws: StoreError.newerSchema(found: 99, known: SQLiteSchema.version)) {
+      #expect(throws: StoreError.newerSchema(found: 99, known: StoreSchema.sqlite.version)) {
         try SQLiteStore(path: path, mode: .test)
       }
       try Data("this is no database, and long enough to be seen as none".utf8).write(
@@ -104,7 +106,10 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, mode: .test)
       let session = try await store.add(makeSession())
       try await store.writer.perform { connection throws(StoreError) in
-        for table in ["deliveries", "outbox", "events", "audit"] { try connection.execute("DROP TABLE \(table)") }
+        try connection.undoTenthStep()
+        for table in ["deliveries", "outbox", "events", "audit", "verifications"] {
+          try connection.execute("DROP TABLE \(table)")
+        }
         try connection.undoLaterSteps()
         for column in ["attempt_protocol", "evidence", "evidence_bundle"] {
           try connection.execute("ALTER TABLE sessions DROP COLUMN \(column)")
@@ -116,9 +121,11 @@ struct SQLiteStoreTests {
       let upgraded = try SQLiteStore(path: path, mode: .test)
       #expect(try await upgraded.session(session.address) == session)
       #expect(try await upgraded.session(nil, clientSecretHash: try #require(session.clientSecretHash)) == session)
-      #expect(try await upgraded.events(of: "shop", EventQuery())?.events == [])
+      let found = SessionQuery(clientReferenceID: "order-17", docType: DocType.mDL)
+      #expect(try await upgraded.sessions(of: "shop", found, at: start)?.entries.count == 1)
+      #expect(try await upgraded.events(of: "shop", EventQuery())?.entries == [])
       #expect(try await upgraded.cancel(session.address, at: start).changed != nil)
-      #expect(try await upgraded.events(of: "shop", EventQuery())?.events.count == 1)
+      #expect(try await upgraded.events(of: "shop", EventQuery())?.entries.count == 1)
       await upgraded.close()
     }
   }
@@ -134,7 +141,8 @@ struct SQLiteStoreTests {
         try connection.execute("DROP INDEX audit_of_party; ALTER TABLE audit DROP COLUMN relying_party")
         try connection.execute("DROP INDEX events_of_party; CREATE INDEX events_created ON events (created)")
         try connection.execute("CREATE INDEX events_of_party ON events (relying_party, seq)")
-        try connection.execute("ALTER TABLE events DROP COLUMN result")
+        try connection.execute("ALTER TABLE events DROP COLUMN result; DROP TABLE verifications")
+        try connection.undoTenthStep()
         try connection.undoLaterSteps()
         try connection.run("DELETE FROM migrations WHERE version > 3")
       }
@@ -155,7 +163,9 @@ struct SQLiteStoreTests {
       let attempt = try await store.take(session)
       // An event that is already there makes the insert fail, and the outcome with it.
       try await store.writer.perform { connection throws(StoreError) in
-        try connection.tell(1, session.address, .verified, at: start)
+        _ = try connection.run(
+          "INSERT INTO events (session, session_id, type, relying_party, created) VALUES (1, $1, 'verified', 'shop', 0)",
+          .text(session.address.id.text))
       }
       let outcome = AttemptOutcome(
         address: session.address, attempt: attempt, protocolName: "apple-in-app", conclusion: .verified(.none),
@@ -166,7 +176,8 @@ struct SQLiteStoreTests {
       let other = try await store.add(makeSession())
       await #expect(throws: StoreError.self) {
         try await store.writer.perform { connection throws(StoreError) in
-          try connection.tell(2, other.address, .canceled, at: start)
+          try connection.run("UPDATE sessions SET status = 'canceled' WHERE id = $1", .text(other.address.id.text))
+          try connection.tell(other.address.id, at: start)
           connection.rollBack()
           throw StoreError.unavailable("as when the disk is full")
         }
@@ -187,7 +198,7 @@ struct SQLiteStoreTests {
       #expect(try await store.session(large.address) == nil)
       // Fill what is left of the pages, so that even the consume cannot be written.
       var created = 0
-      while (try? await store.create(makeSession(reference: String(repeating: "x", count: 3000)), finishing: nil))
+      while (try? await store.create(makeSession(note: String(repeating: "x", count: 3000)), finishing: nil))
         != nil
       {
         created += 1
@@ -221,7 +232,7 @@ struct SQLiteStoreTests {
       // Rows of several sizes, of which some fill their pages.
       for size in stride(from: 300, through: 700, by: 25) {
         for _ in 0..<20 {
-          sessions.append(try await store.add(makeSession(reference: String(repeating: "x", count: size), size: 1)))
+          sessions.append(try await store.add(makeSession(note: String(repeating: "x", count: size), size: 1)))
         }
       }
       try await store.limitPages(to: 1)
@@ -300,8 +311,7 @@ struct SQLiteStoreTests {
       }
       #expect(try isInFiles())
       _ = try await store.redact(session.address, at: start)
-      // The log is emptied after the caller was told, and before the next write; a little later where somebody read just
-      // then.
+      // The log is emptied after the reply and before the next write, or a little later if there is a reader.
       for _ in 0..<100 where try isInFiles() {
         try await store.probe()
         try await Task.sleep(for: .milliseconds(50))
@@ -318,8 +328,8 @@ struct SQLiteStoreTests {
       let secret = "a-reference-that-is-personal"
       let time = Locked<Int64>(1_000)
       let connection = try SQLiteConnection(path: path, role: .writer)
-      try SQLiteSchema.prepare(connection, mode: .test)
-      let writer = try DatabaseThread(connection, role: .writer) { time.withLock { $0 } }
+      try StoreSchema.sqlite.prepare(connection, mode: .test)
+      let writer = try DatabaseThread(connection) { time.withLock { $0 } }
       let store = try SQLiteStore(path: path, mode: .test, writer: writer)
       let session = try await store.add(makeSession(reference: secret))
       let backup = try SQLiteConnection(path: path, role: .reader)
@@ -416,7 +426,7 @@ struct SQLiteStoreTests {
       } throws: { error in
         if case .unavailable? = error as? StoreError { true } else { false }
       }
-      #expect(try await store.sessions(of: "shop", SessionQuery(), at: start)?.sessions.count == 1)
+      #expect(try await store.sessions(of: "shop", SessionQuery(), at: start)?.entries.count == 1)
       #expect(try await store.session(session.address) == session)
       await store.close()
     }
@@ -443,13 +453,23 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let plans = try await store.lister.perform { connection throws(StoreError) in
         var plans: [String] = []
+        func explain(_ query: SessionQuery) throws(StoreError) {
+          let listing = SessionListing(query, of: "shop", before: .max, at: start, SQLiteConnection.dialect)
+          plans += try connection.rows("EXPLAIN QUERY PLAN " + listing.sql, listing.values) { $0.text(3) }
+        }
         for status in [nil] + SessionStatus.allCases.map({ $0 }) {
-          let listing = SessionListing(query: SessionQuery(status: status), dialect: SQLiteStore.dialect)
-          plans += try connection.rows("EXPLAIN QUERY PLAN " + listing.sql, []) { $0.text(3) }
+          try explain(SessionQuery(status: status))
+          try explain(SessionQuery(status: status, clientReferenceID: "a", createdBefore: 9, docType: "b"))
+          try explain(SessionQuery(status: status, createdFrom: 3, docType: "b"))
         }
         return plans
       }
       #expect(plans.contains { $0.contains("sessions_waiting_of_party (relying_party=? AND seq<?)") })
+      #expect(plans.contains { $0.contains("sessions_created (relying_party=? AND created>?)") })
+      #expect(
+        plans.contains {
+          $0.contains("sessions_by_reference (relying_party=? AND client_reference_id=? AND seq<?)")
+        })
       #expect(plans.contains { $0.contains("sessions_ended_of_party (relying_party=? AND status=? AND seq<?)") })
       #expect(Set(plans.filter { $0.hasPrefix("SCAN sessions") }) == ["SCAN sessions USING INDEX sessions_processing"])
       await store.close()
@@ -474,7 +494,7 @@ struct SQLiteStoreTests {
         return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
       #expect(added == 40)
-      #expect(try await store.sessions(of: "shop", SessionQuery(limit: 100), at: start)?.sessions.count == 41)
+      #expect(try await store.sessions(of: "shop", SessionQuery(limit: 100), at: start)?.entries.count == 41)
       #expect(try await store.session(existing.address) == existing)
       await store.close()
     }
@@ -529,6 +549,11 @@ extension SQLiteConnection {
       """)
   }
 
+  fileprivate func undoTenthStep() throws(StoreError) {
+    try execute("DROP INDEX sessions_created; DROP INDEX sessions_by_reference")
+    for column in ["client_reference_id", "doc_types"] { try execute("ALTER TABLE sessions DROP COLUMN \(column)") }
+  }
+
   /// Sessions as they were with a table of offers; each has the one of `makeSession`.
   private func undoSixthStep() throws(StoreError) {
     try execute(
@@ -544,7 +569,7 @@ extension SQLiteConnection {
       UPDATE sessions SET client_secret_hash = secret_hash;
       """)
     try run(
-      "INSERT INTO offers SELECT seq, 0, protocols, ?, ? FROM sessions",
+      "INSERT INTO offers SELECT seq, 0, protocols, $1, $2 FROM sessions",
       .blob(Array(#"["o","zulu",1,"alpha",["o","b",true,"a",null]]"#.utf8)), .blob([UInt8](repeating: 0x5a, count: 16)))
     for column in ["secret_hash", "protocols", "requests", "materials"] {
       try execute("ALTER TABLE sessions DROP COLUMN \(column)")

@@ -1,6 +1,8 @@
 import Base
-import Sessions
+import Mdoc
 import Testing
+
+@testable import Sessions
 
 @Suite("Every store keeps sessions")
 struct SessionConformanceTests {
@@ -26,14 +28,14 @@ struct SessionConformanceTests {
       #expect(try await store.session(foreign) == nil)
       #expect(try await store.exists(session.address))
       #expect(try await !store.exists(foreign))
-      #expect(try await store.refusal(foreign) == .notFound)
+      #expect(try await store.refusal(foreign) == .sessionNotFound)
       #expect(try await store.cancel(foreign, at: start).isNotFound)
       #expect(try await store.redact(foreign, at: start).isNotFound)
-      #expect(try await store.sessions(of: "other", SessionQuery(), at: start)?.sessions.isEmpty == true)
+      #expect(try await store.sessions(of: "other", SessionQuery(), at: start)?.entries.isEmpty == true)
       #expect(
         try await store.sessions(of: "other", SessionQuery(startingAfter: session.address.id), at: start) == nil)
       let unknown = SessionAddress(relyingParty: "shop", id: try SessionID.random())
-      #expect(try await store.refusal(unknown) == .notFound)
+      #expect(try await store.refusal(unknown) == .sessionNotFound)
       #expect(try await !store.exists(unknown))
     }
   }
@@ -70,7 +72,7 @@ struct SessionConformanceTests {
       }
       #expect(record.state == .processing(.init(id: attempt, protocolName: "apple-in-app", startedAt: start + 5)))
       #expect(record.offers == session.offers)
-      #expect(try await store.refusal(session.address) == .alreadyUsed)
+      #expect(try await store.refusal(session.address) == .sessionAlreadyUsed)
       let stored = try #require(try await store.session(session.address))
       #expect(stored.state == record.state)
       #expect(stored.offers.allSatisfy { $0.sealedMaterial == nil })
@@ -82,7 +84,7 @@ struct SessionConformanceTests {
     try await factory.run { store in
       let session = try await store.add(makeSession(protocols: ["org-iso-mdoc", "openid4vp-v1-signed"]))
       #expect(try await store.refusal(session.address, "org-iso-mdoc") == nil)
-      #expect(try await store.refusal(session.address, "openid4vp-v1-signed") == .alreadyUsed)
+      #expect(try await store.refusal(session.address, "openid4vp-v1-signed") == .sessionAlreadyUsed)
     }
   }
 
@@ -90,7 +92,7 @@ struct SessionConformanceTests {
   func mismatch(_ factory: StoreFactory) async throws {
     try await factory.run { store in
       let session = try await store.add(makeSession())
-      #expect(try await store.refusal(session.address, "org-iso-mdoc") == .protocolMismatch)
+      #expect(try await store.refusal(session.address, "org-iso-mdoc") == .sessionProtocolMismatch)
       #expect(try await store.refusal(session.address) == nil)
     }
   }
@@ -99,12 +101,12 @@ struct SessionConformanceTests {
   func parallel(_ factory: StoreFactory) async throws {
     try await factory.run { store in
       let session = try await store.add(makeSession())
-      let refusals = try await withThrowingTaskGroup(of: ConsumeRefusal?.self) { group in
+      let refusals = try await withThrowingTaskGroup(of: Code?.self) { group in
         for _ in 0..<50 { group.addTask { try await store.refusal(session.address) } }
-        return try await group.reduce(into: [ConsumeRefusal?]()) { $0.append($1) }
+        return try await group.reduce(into: [Code?]()) { $0.append($1) }
       }
       #expect(refusals.count { $0 == nil } == 1)
-      #expect(refusals.count { $0 == .alreadyUsed } == 49)
+      #expect(refusals.count { $0 == .sessionAlreadyUsed } == 49)
     }
   }
 
@@ -112,7 +114,7 @@ struct SessionConformanceTests {
   func expiry(_ factory: StoreFactory) async throws {
     try await factory.run { store in
       let session = try await store.add(makeSession(lifetime: 600))
-      #expect(try await store.refusal(session.address, at: start + 600) == .expired)
+      #expect(try await store.refusal(session.address, at: start + 600) == .sessionExpired)
       #expect(try await store.cancel(session.address, at: start + 600).refused != nil)
       #expect(try await store.refusal(session.address, at: start + 599) == nil)
     }
@@ -125,7 +127,7 @@ struct SessionConformanceTests {
       let record = try #require(try await store.cancel(session.address, at: start + 1).changed)
       #expect(record.state == .canceled(at: start + 1))
       #expect(record.offers.allSatisfy { $0.sealedMaterial == nil })
-      #expect(try await store.refusal(session.address) == .canceled)
+      #expect(try await store.refusal(session.address) == .sessionCanceled)
       let hash = try #require(session.clientSecretHash)
       #expect(try await store.session(session.address.id, clientSecretHash: hash) == nil)
       #expect(try await store.cancel(session.address, at: start + 2).refused?.state == .canceled(at: start + 1))
@@ -142,11 +144,11 @@ struct SessionConformanceTests {
       for _ in 0..<5 { ids.insert(try await store.add(makeSession()).address.id, at: 0) }
       _ = try await store.add(makeSession(of: "other"))
       let first = try #require(try await store.sessions(of: "shop", SessionQuery(limit: 2), at: start))
-      #expect(first.sessions.map(\.address.id) == Array(ids[0..<2]))
+      #expect(first.entries.map(\.address.id) == Array(ids[0..<2]))
       #expect(first.hasMore)
       let last = try #require(
         try await store.sessions(of: "shop", SessionQuery(limit: 3, startingAfter: ids[1]), at: start))
-      #expect(last.sessions.map(\.address.id) == Array(ids[2..<5]))
+      #expect(last.entries.map(\.address.id) == Array(ids[2..<5]))
       #expect(!last.hasMore)
     }
   }
@@ -159,7 +161,7 @@ struct SessionConformanceTests {
       let taken = try await store.add(makeSession(lifetime: 3000))
       _ = try await store.take(taken)
       func ids(_ status: SessionStatus, _ now: Timestamp) async throws -> [SessionID] {
-        try await store.sessions(of: "shop", SessionQuery(status: status), at: now)?.sessions.map(\.address.id) ?? []
+        try await store.sessions(of: "shop", SessionQuery(status: status), at: now)?.entries.map(\.address.id) ?? []
       }
       #expect(try await ids(.requiresInput, start) == [expiring.address.id, open.address.id])
       #expect(try await ids(.processing, start + 30) == [taken.address.id])
@@ -194,7 +196,7 @@ struct SessionConformanceTests {
         while true {
           let query = SessionQuery(limit: 3, startingAfter: found.last, status: status)
           let page = try #require(try await store.sessions(of: "shop", query, at: start))
-          found += page.sessions.map(\.address.id)
+          found += page.entries.map(\.address.id)
           if !page.hasMore { return found }
           try #require(found.count < 20)
         }
@@ -203,6 +205,56 @@ struct SessionConformanceTests {
       #expect(try await pages(.failed).count == 4)
       #expect(try await pages(.requiresInput).count == 4)
       #expect(try await pages(nil) == all)
+    }
+  }
+
+  @Test("a list is filtered by reference, time and document", arguments: StoreFactory.allCases)
+  func conditions(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let other = "org.example.other"
+      var added: [SessionRecord] = []
+      for index in 0..<6 {
+        let types = [[DocType.mDL], [other], [other, DocType.mDL]][index % 3]
+        let session = try makeSession(
+          at: start + Int64(index), reference: index < 4 ? "order-\(index % 2)" : nil, docTypes: types)
+        added.append(try await store.add(session))
+      }
+      _ = try await store.add(makeSession(of: "rival", reference: "order-0"))
+      _ = try await store.cancel(added[2].address, at: start + 9)
+      func found(_ query: SessionQuery) async throws -> [Int] {
+        let page = try await store.sessions(of: "shop", query, at: start + 9)
+        return try #require(page).entries.compactMap { entry in added.firstIndex { $0.address == entry.address } }
+      }
+      let first = start.secondsSince1970
+      #expect(try await found(SessionQuery(clientReferenceID: "order-0")) == [2, 0])
+      #expect(try await found(SessionQuery(clientReferenceID: "order")).isEmpty)
+      #expect(try await found(SessionQuery(status: .canceled, clientReferenceID: "order-0")) == [2])
+      #expect(try await found(SessionQuery(status: .requiresInput, clientReferenceID: "order-0")) == [0])
+      #expect(try await found(SessionQuery(createdFrom: first + 4)) == [5, 4])
+      #expect(try await found(SessionQuery(createdBefore: first + 2)) == [1, 0])
+      #expect(try await found(SessionQuery(createdFrom: first + 1, createdBefore: first + 3)) == [2, 1])
+      #expect(try await found(SessionQuery(docType: DocType.mDL)) == [5, 3, 2, 0])
+      #expect(try await found(SessionQuery(docType: "org.example")).isEmpty)
+      #expect(try await found(SessionQuery(status: .expired, docType: other)).isEmpty)
+      #expect(
+        try await found(SessionQuery(limit: 2, startingAfter: added[4].address.id, docType: DocType.mDL)) == [3, 2])
+      #expect(
+        try await found(SessionQuery(clientReferenceID: "order-1", createdFrom: first + 2, docType: DocType.mDL)) == [3]
+      )
+      // Redaction erases the conditions with the content, and leaves the time.
+      _ = try await store.redact(added[0].address, at: start + 9)
+      #expect(try await found(SessionQuery(clientReferenceID: "order-0")) == [2])
+      #expect(try await found(SessionQuery(docType: DocType.mDL)) == [5, 3, 2])
+      #expect(try await found(SessionQuery(status: .redacted, createdBefore: first + 1)) == [0])
+    }
+  }
+
+  @Test("a text with a NUL is kept, and found by nothing", arguments: StoreFactory.allCases)
+  func textWithNUL(_ factory: StoreFactory) async throws {
+    try await factory.run { store in
+      let session = try await store.add(makeSession(reference: "a\0b"))
+      #expect(try await store.session(session.address) == session)
+      #expect(try await store.sessions(of: "shop", SessionQuery(clientReferenceID: "a"), at: start)?.entries == [])
     }
   }
 
@@ -220,7 +272,7 @@ struct SessionConformanceTests {
       _ = try await store.recordOutcome(outcome, at: start, finishing: nil)
       func listed(_ parts: Set<SessionPart>) async throws -> SessionRecord {
         let page = try await store.sessions(of: "shop", SessionQuery(parts: parts), at: start)
-        return try #require(page?.sessions.first)
+        return try #require(page?.entries.first)
       }
       let bare = try await listed([])
       #expect(bare.offers == [] && bare.report == nil && bare.clientSecretHash == nil)
@@ -236,15 +288,15 @@ struct SessionConformanceTests {
   func pageBytes(_ factory: StoreFactory) async throws {
     try await factory.run { store in
       let text = String(repeating: "x", count: Limits.pageBytes / 2)
-      for _ in 0..<5 { _ = try await store.add(makeSession(reference: text)) }
+      for _ in 0..<5 { _ = try await store.add(makeSession(note: text)) }
       let first = try #require(try await store.sessions(of: "shop", SessionQuery(), at: start))
-      #expect(first.sessions.count == 2 && first.hasMore)
-      let next = SessionQuery(startingAfter: first.sessions.last?.address.id)
+      #expect(first.entries.count == 2 && first.hasMore)
+      let next = SessionQuery(startingAfter: first.entries.last?.address.id)
       let second = try #require(try await store.sessions(of: "shop", next, at: start))
-      #expect(second.sessions.count == 2 && second.hasMore)
-      let last = SessionQuery(startingAfter: second.sessions.last?.address.id)
+      #expect(second.entries.count == 2 && second.hasMore)
+      let last = SessionQuery(startingAfter: second.entries.last?.address.id)
       let third = try #require(try await store.sessions(of: "shop", last, at: start))
-      #expect(third.sessions.count == 1 && !third.hasMore)
+      #expect(third.entries.count == 1 && !third.hasMore)
     }
   }
 
@@ -254,13 +306,13 @@ struct SessionConformanceTests {
     try await factory.run { store in
       #expect(try await store.usage(of: "shop", at: start) == StoreUsage())
       let session = try await store.add(makeSession())
-      let large = try await store.add(makeSession(lifetime: 30, reference: String(repeating: "x", count: 10_000)))
+      let large = try await store.add(makeSession(lifetime: 30, note: String(repeating: "x", count: 10_000)))
       _ = try await store.add(makeSession(of: "other"))
       let both = try await store.usage(of: "shop", at: start)
       #expect(both.openSessions == 2 && both.idempotencyBytes == 0)
       #expect((10_000..<13_000).contains(both.bytes))
       #expect(try await store.usage(of: "shop", at: start + 30).openSessions == 1)
-      // What is kept of an outcome counts; what is erased counts no more.
+      // Kept parts of an outcome count; erased parts no longer count.
       let attempt = try await store.take(session)
       let outcome = AttemptOutcome(
         address: session.address, attempt: attempt, protocolName: "apple-in-app",

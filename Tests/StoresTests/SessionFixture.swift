@@ -1,25 +1,27 @@
 import Base
 import Cryptography
 import Mdoc
-import Sessions
+
+@testable import Sessions
 
 let start = Timestamp(secondsSince1970: 1_795_000_000)
 
-/// A session that waits for its answer.
+/// A session that waits for its response.
 func makeSession(
   of relyingParty: String = "shop", at now: Timestamp = start, lifetime: Int64 = 600,
-  protocols: [String] = ["apple-in-app"], reference: String? = "order-17", size: Int = 16
+  protocols: [String] = ["apple-in-app"], reference: String? = "order-17", note: String = "v",
+  docTypes: [String] = [DocType.mDL], size: Int = 16
 ) throws -> SessionRecord {
   let id = try SessionID.random()
   return SessionRecord(
     address: SessionAddress(relyingParty: relyingParty, id: id), created: now,
     expiresAt: now + lifetime, clientSecretHash: try ClientSecret.random(of: id).sha256,
     content: SessionContent(
-      request: PresentationRequest(documents: [
-        DocumentRequest(
-          docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "given_name"))],
-          ageOver: [21])
-      ]), origin: nil, clientReferenceID: reference, metadata: [.init(name: "k", value: "v")]),
+      request: PresentationRequest(
+        documents: docTypes.map {
+          DocumentRequest(
+            docType: $0, elements: [ElementRequest(ElementReference(Namespace.mDL, "given_name"))], ageOver: [21])
+        }), origin: nil, clientReferenceID: reference, metadata: [.init(name: "k", value: note)]),
     offers: protocols.map {
       ProtocolOffer(
         protocolName: $0, data: JSONText(["zulu": 1, "alpha": ["b": true, "a": .null]]),
@@ -56,7 +58,7 @@ extension SessionStore {
   }
 
   func refusal(_ address: SessionAddress, _ name: String = "apple-in-app", at now: Timestamp = start) async throws
-    -> ConsumeRefusal?
+    -> Code?
   {
     switch try await consume(address, protocolName: name, attempt: try AttemptID.random(), at: now) {
     case .consumed: nil

@@ -4,7 +4,7 @@ import Sessions
 /// The events and deliveries of a store in memory.
 struct InMemoryOutbox {
   private struct Entry {
-    let event: EventRecord
+    var event: EventRecord
     var isDistributed = false
   }
 
@@ -14,8 +14,22 @@ struct InMemoryOutbox {
 
   /// Writes the event of a change, with the change.
   mutating func tell(_ record: SessionRecord, result: ResultPlace? = nil, at now: Timestamp) {
-    guard let event = EventRecord(of: record.address, record.state, result: result, at: now) else { return }
+    guard var event = EventRecord(of: record.address, record.state, result: result, at: now) else { return }
+    if event.id.type == .redacted { eraseTexts(of: event.id.session) }
+    event.clientReferenceID = record.content?.clientReferenceID
+    event.metadata = record.content?.metadata ?? []
     entries.append(Entry(event: event))
+  }
+
+  private mutating func eraseTexts(of session: SessionID) {
+    for index in entries.indices where entries[index].event.id.session == session {
+      entries[index].event.clientReferenceID = nil
+      entries[index].event.metadata = []
+    }
+    for id in deliveries.keys where id.event.session == session {
+      deliveries[id]?.event.clientReferenceID = nil
+      deliveries[id]?.event.metadata = []
+    }
   }
 
   func event(_ id: EventID, of relyingParty: String) -> EventRecord? {
@@ -29,7 +43,7 @@ struct InMemoryOutbox {
       newestFirst.removeFirst(index + 1)
     }
     if let type = query.type { newestFirst.removeAll { $0.id.type != type } }
-    return EventPage(events: Array(newestFirst.prefix(query.limit)), hasMore: newestFirst.count > query.limit)
+    return EventPage(entries: Array(newestFirst.prefix(query.limit)), hasMore: newestFirst.count > query.limit)
   }
 
   mutating func distribute(to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int) -> Int {
@@ -90,8 +104,10 @@ struct InMemoryOutbox {
       guard let index = newestFirst.firstIndex(where: { $0.id == cursor }) else { return nil }
       newestFirst = newestFirst[(index + 1)...]
     }
-    let found = newestFirst.filter { $0.status == query.status }
-    return DeliveryPage(deliveries: Array(found.prefix(query.limit)), hasMore: found.count > query.limit)
+    let found = newestFirst.filter { delivery in
+      query.statusInForce.map { $0 == delivery.status } ?? true && query.event.map { $0 == delivery.event.id } ?? true
+    }
+    return DeliveryPage(entries: Array(found.prefix(query.limit)), hasMore: found.count > query.limit)
   }
 
   mutating func retry(_ id: DeliveryID, of relyingParty: String, at now: Timestamp) -> DeliveryRetry {
@@ -170,5 +186,23 @@ extension InMemoryStore {
 
   package func outboxState() async throws(StoreError) -> OutboxState {
     try locked { contents throws(StoreError) in contents.outbox.state }
+  }
+}
+
+extension EventRecord {
+  /// The event of a change at `now`; nil if the state is not final.
+  fileprivate init?(
+    of address: SessionAddress, _ state: SessionState, result: ResultPlace? = nil, at now: Timestamp
+  ) {
+    guard let type = EventType(state.status) else { return nil }
+    self.init(
+      id: EventID(address.id, type), relyingParty: address.relyingParty, created: now,
+      errorCode: state.lastError?.code, result: result)
+  }
+}
+
+extension WebhookSubscription {
+  fileprivate func includes(_ event: EventRecord) -> Bool {
+    address.relyingParty == event.relyingParty && types.contains(event.id.type)
   }
 }

@@ -12,6 +12,7 @@ package final class InMemoryStore: SessionStore {
     var evidence: [SessionID: [UInt8]] = [:]
     /// In order of creation.
     var order: [SessionID] = []
+    var verifications: [(outcome: AttemptOutcome, time: Timestamp)] = []
     var keys: [[UInt8]: Key] = [:]
     var outbox = InMemoryOutbox()
     var audit: InMemoryAudit
@@ -39,6 +40,8 @@ package final class InMemoryStore: SessionStore {
     return try result.get()
   }
 
+  package func observed(by observer: any StoreObserver) -> any SessionStore { self }
+
   // MARK: Sessions
 
   package func create(
@@ -56,7 +59,7 @@ package final class InMemoryStore: SessionStore {
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
     try locked { contents throws(StoreError) in
-      guard var record = contents[address] else { return .refused(.notFound) }
+      guard var record = contents[address] else { return .refused(.sessionNotFound) }
       if let refusal = record.consumeRefusal(protocolName: protocolName, at: now) { return .refused(refusal) }
       record.state = .processing(.init(id: attempt, protocolName: protocolName, startedAt: now))
       let taken = record
@@ -81,6 +84,23 @@ package final class InMemoryStore: SessionStore {
       contents.audit.write(outcome, at: now)
       contents.finish(completion)
       return .recorded
+    }
+  }
+
+  package func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool {
+    try locked { contents throws(StoreError) in
+      guard let record = contents[address], record.state(at: now) == .requiresInput else { return false }
+      contents[address] = SessionRecord(
+        address: address, created: record.created, expiresAt: now, clientSecretHash: record.clientSecretHash,
+        content: record.content, offers: record.offers)
+      return true
+    }
+  }
+
+  package func recordVerification(_ outcome: AttemptOutcome, at now: Timestamp) async throws(StoreError) {
+    try locked { contents throws(StoreError) in
+      contents.verifications.append((outcome, now))
+      contents.audit.write(outcome, at: now)
     }
   }
 
@@ -117,6 +137,13 @@ package final class InMemoryStore: SessionStore {
         guard let index = newestFirst.firstIndex(where: { $0.address.id == cursor }) else { return nil }
         newestFirst.removeFirst(index + 1)
       }
+      newestFirst.removeAll { record in
+        let seconds = record.created.secondsSince1970
+        return (query.clientReferenceID.map { record.content?.clientReferenceID != $0 } ?? false)
+          || (query.docType.map { record.content?.docTypeLines.contains(SessionContent.lines(of: [$0])) != true }
+            ?? false)
+          || seconds < query.createdFrom ?? 0 || seconds >= query.createdBefore ?? .max
+      }
       if let status = query.status { newestFirst.removeAll { $0.state(at: now).status != status } }
       var page: [SessionRecord] = []
       var bytes = 0
@@ -124,7 +151,7 @@ package final class InMemoryStore: SessionStore {
         page.append(record.listed(query.parts))
         bytes += page.last?.listedBytes ?? 0
       }
-      return SessionPage(sessions: page, hasMore: newestFirst.count > page.count)
+      return SessionPage(entries: page, hasMore: newestFirst.count > page.count)
     }
   }
 
@@ -159,7 +186,10 @@ package final class InMemoryStore: SessionStore {
 
   package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     try locked { contents throws(StoreError) in
-      contents.sessions.values.first { $0.address.relyingParty == relyingParty && $0.report?.id == id.text }?.report
+      let attempts =
+        contents.sessions.values.map { ($0.address, $0.report) }
+        + contents.verifications.map { ($0.outcome.address, $0.outcome.report) }
+      return attempts.first { $0.0.relyingParty == relyingParty && $0.1?.id == id.text }?.1
     }
   }
 
@@ -200,9 +230,11 @@ package final class InMemoryStore: SessionStore {
       let own = contents.sessions.values.filter { $0.address.relyingParty == relyingParty }
       let kept = own.map { Int64($0.keptBytes + (contents.evidence[$0.address.id]?.count ?? 0)) }
       let replies = contents.keys.values.filter { $0.claim.relyingParty == relyingParty }.compactMap(\.reply)
+      let verified = contents.verifications.filter { $0.outcome.address.relyingParty == relyingParty }
+      let reports = verified.map { Int64($0.outcome.report.map { StoredForm.encode($0).count } ?? 0) }
       return StoreUsage(
         openSessions: Int64(own.count { $0.state(at: now) == .requiresInput }),
-        bytes: kept.reduce(0, +) + Int64(own.count) * StoreUsage.sessionOverhead,
+        bytes: (kept + reports).reduce(0, +) + Int64(own.count + verified.count) * StoreUsage.sessionOverhead,
         idempotencyBytes: replies.reduce(0) { $0 + Int64($1.body?.count ?? 0) + StoreUsage.replyOverhead })
     }
   }
@@ -235,6 +267,9 @@ extension InMemoryStore.Contents {
 
   fileprivate mutating func sweep(at now: Timestamp, limit: Int) -> SweepCount {
     var count = SweepCount()
+    let before = verifications.count
+    verifications.removeAll { $0.time <= now - Limits.sessionRetention }
+    count.verificationsDeleted = before - verifications.count
     for id in order {
       guard var record = sessions[id] else { continue }
       switch (record.state, record.state(at: now)) {
@@ -255,7 +290,7 @@ extension InMemoryStore.Contents {
         count.resultsErased += 1
       }
       if let next = record.results.kept.nextErasure, next <= now, count.valuesErased < limit {
-        if record.results.kept.erase(dueAt: now).includesEvidence {
+        if record.results.kept.erase(dueAt: now) {
           record.results.evidence = .erased
           evidence[id] = nil
         }
@@ -282,8 +317,52 @@ extension InMemoryStore.Contents {
   }
 }
 
+/// The rules of a session's life. A database states the same in its queries; one suite of tests runs over all stores.
 extension SessionRecord {
-  /// What a list is given of it.
+  /// Removes everything that a response could still be submitted with.
+  fileprivate mutating func eraseMaterial() {
+    for index in offers.indices { offers[index].sealedMaterial = nil }
+  }
+
+  fileprivate mutating func cancel(at now: Timestamp) {
+    state = .canceled(at: now)
+    clientSecretHash = nil
+    eraseMaterial()
+  }
+
+  /// Everything goes but ids, times, status and codes.
+  fileprivate mutating func redact(at now: Timestamp) {
+    state = .redacted(at: now, lastError: state(at: now).lastError?.redacted)
+    clientSecretHash = nil
+    content = nil
+    offers = []
+    results = .none
+    report = report?.redacted()
+  }
+
+  fileprivate mutating func conclude(_ outcome: AttemptOutcome, at now: Timestamp) {
+    switch outcome.conclusion {
+    case .verified(let results):
+      state = .verified(at: now)
+      self.results = results
+    case .failed(let error): state = .failed(error, at: now)
+    case .canceled(let error): state = .canceled(at: now, lastError: error)
+    }
+    report = outcome.report
+  }
+
+  /// When the session's last change was: its age for deletion.
+  fileprivate var endedAt: Timestamp {
+    switch state {
+    case .requiresInput, .expired: expiresAt
+    case .processing(let attempt): attempt.startedAt
+    case .verified(let time), .failed(_, let time), .canceled(let time, _), .redacted(let time, _): time
+    }
+  }
+}
+
+extension SessionRecord {
+  /// The parts that a list shows.
   fileprivate func listed(_ parts: Set<SessionPart>) -> SessionRecord {
     var record = self
     record.clientSecretHash = nil
@@ -302,7 +381,7 @@ extension SessionRecord {
   fileprivate var keptBytes: Int { listedBytes + (results.kept.stored?.count ?? 0) }
 }
 
-/// The audit entries of a store in memory, which are its node's alone.
+/// The audit entries of a store in memory, which are only its node's.
 struct InMemoryAudit {
   let mode: ServerMode
   private(set) var head: AuditHead

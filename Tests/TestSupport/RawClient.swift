@@ -2,8 +2,7 @@ import Glibc
 
 /// A blocking client on a plain socket that sends exactly the bytes it is given.
 ///
-/// Blocking, so that it is used through `blocking`: the cooperative pool has two threads here, and the server's handlers
-/// need them.
+/// Call it through `blocking`: the cooperative pool has only two threads here, which the server's handlers need.
 package final class RawClient {
   package enum Failure: Error, Equatable {
     case cannotConnect(Int32)

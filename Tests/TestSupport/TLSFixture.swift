@@ -98,7 +98,7 @@ package struct TLSClient: Sendable {
   /// PEM; the server must be `localhost` to it.
   package let authority: [UInt8]
   package var versions: ClosedRange<Int32>
-  /// What keys are agreed on, the client's first choice first: names joined by `:`. Nil for OpenSSL's own list.
+  /// Groups for key agreement in the client's order of preference: names joined by `:`. Nil for OpenSSL's default list.
   package var groups: String?
   /// Whether it asks for another handshake before it asks anything else (TLS 1.2).
   package var renegotiates = false

@@ -19,7 +19,7 @@ package func ask(_ port: UInt16, _ request: String) async throws -> RawClient.Re
   }
 }
 
-/// Waits for a condition, at most so many seconds; false when it never came.
+/// Waits for a condition, at most this number of seconds; false if it was never met.
 package func eventually(within seconds: Int = 10, _ condition: @Sendable () -> Bool) async -> Bool {
   let end = ContinuousClock.now + .seconds(seconds)
   while ContinuousClock.now < end {

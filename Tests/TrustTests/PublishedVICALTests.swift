@@ -42,7 +42,7 @@ import Trust
       detail.split(separator: "; ").sorted() == [
         "entries have \"CertificateProfile\" for \"certificateProfile\"",
         "entries have \"Extensions\" for \"extensions\"", "ski is wrapped in OCTET STRING",
-        "times are written by a clock of twelve hours", "x5chain carries a root",
+        "times are on a twelve-hour clock", "x5chain carries a root",
       ])
   }
 
@@ -76,7 +76,8 @@ import Trust
     var signature = try bytes(list)
     signature[signature.count - 1] ^= 0x01
     #expect(try reader().evaluate(signature, at: list.time).checks.codes(.failed) == [.listSignatureInvalid])
-    let stranger = VICALVerifier(source: VICALSource(signers: .init(authorities: [], allowsTestCertificates: false)))
+    let stranger = VICALVerifier(
+      source: TrustListSource(signers: .init(authorities: [], allowsTestCertificates: false)))
     #expect(try stranger.evaluate(bytes(list), at: list.time).checks.codes(.failed) == [.listSignerUntrusted])
   }
 
@@ -87,7 +88,8 @@ import Trust
   private func reader(_ anchor: String = "aamva-dts-root.pem") throws -> VICALVerifier {
     let text = String(decoding: try PublishedVectors.bytes("vical/\(anchor)"), as: UTF8.self)
     let certificates = try #require(PEM.certificates(in: text)).map { try Certificate(der: $0) }
-    return VICALVerifier(source: VICALSource(signers: .init(authorities: certificates, allowsTestCertificates: false)))
+    return VICALVerifier(
+      source: TrustListSource(signers: .init(authorities: certificates, allowsTestCertificates: false)))
   }
 }
 

@@ -6,7 +6,7 @@ import Trust
 
 @testable import Mock
 
-/// The mock authority's root and signer, and a folder of anchors that goes with the fixture.
+/// The mock authority's root and signer, and a folder of anchors, removed with the fixture.
 final class TrustFixture {
   static let mDL = "org.iso.18013.5.1.mDL"
 
@@ -62,19 +62,19 @@ struct ListFixture {
   }
 
   func source() throws -> TrustedEntityListSource {
-    let root = try Certificate(der: MockTrustedEntityList.signerRoot(of: authority, at: now))
+    let root = try Certificate(der: MockList.Kind.trustedEntities.signerAnchor(of: authority, at: now))
     return TrustedEntityListSource(
-      signers: .init(authorities: [root], allowsTestCertificates: true),
-      issuance: [MockTrustedEntityList.issuanceService: MockTrustedEntityList.docTypes],
-      revocation: [MockTrustedEntityList.revocationService], tier: .test, name: "mock list")
+      TrustListSource(
+        signers: .init(authorities: [root], allowsTestCertificates: true), tier: .test, name: "mock list"),
+      issuance: [MockList.issuanceService: MockList.docTypes], revocation: [MockList.revocationService])
   }
 
   func evaluate(
-    _ variant: MockTrustedEntityList, source: TrustedEntityListSource? = nil, at now: Timestamp? = nil,
+    _ variant: MockList, source: TrustedEntityListSource? = nil, at now: Timestamp? = nil,
     after last: AcceptedListMark? = nil
   ) throws -> TrustListEvaluation<TrustedEntityList> {
     let now = now ?? self.now
-    let bytes = try variant.published(by: authority, at: now)
+    let bytes = try variant.published(by: authority, now: now)
     return TrustedEntityListVerifier(source: try source ?? self.source()).evaluate(bytes, at: now, after: last)
   }
 

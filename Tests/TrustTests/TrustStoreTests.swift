@@ -94,7 +94,7 @@ import Trust
     let mock = TrustAnchor(certificate: try fixture.root().certificate, docTypes: [TrustFixture.mDL], tier: .test)
     let misled = try TrustStore(anchors: [mock], allowsTestCertificates: false, allowsTestTier: true)
     #expect(misled.failures(unmarked, at: fixture.now) == [.testCertificate])
-    // What evidence keeps of it is read by the same rules and by no laxer ones.
+    // The kept part in evidence is read by the same rules, not by laxer rules.
     let kept = try TrustExcerpt(of: staging, anchors: [certificate.fingerprint]).json
     #expect(TrustExcerpt(kept, allowsTestCertificates: false, allowsTestTier: true)?.snapshot == staging.snapshot)
     #expect(TrustExcerpt(kept, allowsTestCertificates: false) == nil)

@@ -6,36 +6,36 @@ import Trust
 
 @testable import Mock
 
-/// Signed lists of trusted entities: each rule broken alone gives its own code, and a refused list trusts nobody.
+/// Signed lists of trusted entities: each broken rule gives its own code, and a refused list trusts nobody.
 @Suite struct TrustedEntityListTests {
   let fixture: ListFixture
 
   init() throws { fixture = try ListFixture() }
 
-  @Test(arguments: MockTrustedEntityList.all.map(\.name))
+  @Test(arguments: MockList.all(.trustedEntities).map(\.name))
   func everyVariantComesToItsCode(name: String) throws {
-    let variant = try #require(MockTrustedEntityList.named(name))
-    let last = try #require(fixture.evaluate(.good).accepted)
+    let variant = try #require(MockList.named(name))
+    let last = try #require(fixture.evaluate(.good(.trustedEntities)).accepted)
     let evaluation = try fixture.evaluate(variant, after: last)
     #expect(evaluation.codes(.failed) == [variant.code].compactMap { $0 })
     #expect(evaluation.isAccepted == (variant.code == nil))
     #expect((evaluation.accepted != nil) == evaluation.isAccepted)
     if evaluation.isAccepted { #expect(evaluation.codes(.warning) == variant.warnings) }
-    #expect(evaluation.anchors.isEmpty == (variant.code != nil || !variant.hasAnchors))
+    #expect(evaluation.anchors.isEmpty == (variant.code != nil || variant.documentCode != nil))
     if !evaluation.isAccepted { #expect(evaluation.statusListSigners.isEmpty) }
   }
 
   @Test func everyVariantHasANameOfItsOwnAndStaysTheSame() throws {
-    #expect(Set(MockTrustedEntityList.all.map(\.name)).count == MockTrustedEntityList.all.count)
-    for variant in MockTrustedEntityList.all {
-      let made = try [0, 1].map { _ in try variant.published(by: fixture.authority, at: fixture.now) }
+    #expect(Set(MockList.all(.trustedEntities).map(\.name)).count == MockList.all(.trustedEntities).count)
+    for variant in MockList.all(.trustedEntities) {
+      let made = try [0, 1].map { _ in try variant.published(by: fixture.authority, now: fixture.now) }
       #expect(made[0] == made[1])
     }
   }
 
   @Test func everyCheckIsNamedInEveryEvaluation() throws {
-    let good = try fixture.evaluate(.good).checks.map(\.code)
-    for variant in MockTrustedEntityList.all {
+    let good = try fixture.evaluate(.good(.trustedEntities)).checks.map(\.code)
+    for variant in MockList.all(.trustedEntities) {
       #expect(try fixture.evaluate(variant).checks.map(\.code) == good, "\(variant.name)")
     }
   }
@@ -43,16 +43,16 @@ import Trust
   @Test(arguments: Curve.allCases.filter { $0.family != .montgomery })
   func aSignerMayHaveAKeyOnEveryCurveThatSigns(curve: Curve) throws {
     let fixture = try ListFixture(curve: curve)
-    #expect(try fixture.evaluate(.good).codes(.failed) == [])
-    let mismatch = try #require(MockTrustedEntityList.named("lote-alg-mismatch"))
+    #expect(try fixture.evaluate(.good(.trustedEntities)).codes(.failed) == [])
+    let mismatch = try #require(MockList.named("lote-alg-mismatch"))
     #expect(try fixture.evaluate(mismatch).codes(.failed) == [.listAlgorithmUnsupported])
   }
 
   @Test func whatItListsIsTrusted() throws {
-    let evaluation = try fixture.evaluate(.good)
+    let evaluation = try fixture.evaluate(.good(.trustedEntities))
     let anchor = try #require(evaluation.anchors.first)
     #expect(evaluation.anchors.count == 1)
-    #expect(anchor.kind == .authority && anchor.docTypes == MockTrustedEntityList.docTypes && anchor.tier == .test)
+    #expect(anchor.kind == .authority && anchor.docTypes == MockList.docTypes && anchor.tier == .test)
     #expect(anchor.source == "mock list" && anchor.extendedKeyUsages == nil)
     #expect(evaluation.statusListSigners.map(\.certificate.der) == [anchor.certificate.der])
     #expect(evaluation.statusListSigners.first?.issuers.map(\.der) == [anchor.certificate.der])
@@ -79,13 +79,13 @@ import Trust
   @Test func aListOnlySpeaksOfTheTypesThatItIsConfiguredFor() throws {
     var source = try fixture.source()
     source.issuance = [:]
-    let evaluation = try fixture.evaluate(.good, source: source)
+    let evaluation = try fixture.evaluate(.good(.trustedEntities), source: source)
     #expect(evaluation.isAccepted && evaluation.anchors.isEmpty && evaluation.statusListSigners.count == 1)
-    #expect(evaluation.ignoredServices == [MockTrustedEntityList.issuanceService: 1])
+    #expect(evaluation.ignoredServices == [MockList.issuanceService: 1])
   }
 
   @Test func itsTimesCountToTheSecond() throws {
-    let bytes = try MockTrustedEntityList.good.published(by: fixture.authority, at: fixture.now)
+    let bytes = try MockList.good(.trustedEntities).published(by: fixture.authority, now: fixture.now)
     let issued = Timestamp(date: fixture.now.date)
     let next = issued + 30 * 86_400
     func failures(at now: Timestamp) throws -> [Code] {
@@ -99,62 +99,57 @@ import Trust
   }
 
   @Test func aSigningTimeThatIsNoneMakesItMalformed() throws {
-    let variant = MockTrustedEntityList("soon", "") {
-      $0.changeJWS = {
-        $0["sigT"] = "soon"
-        $0["crit"] = ["sigT"]
-      }
-    }
+    let variant = try MockList(.trustedEntities, edits: #"signed.header.sigT = "soon"; .header.crit = ["sigT"]"#)
     #expect(try fixture.evaluate(variant).codes(.failed) == [.listMalformed])
   }
 
   @Test func theRulesOfItsProfileAreWarnedOf() throws {
     var source = try fixture.source()
     source.profile = .mDLProviders
-    let check = try fixture.evaluate(.good, source: source).checks.first { $0.code == .listDeviation }
+    let check = try fixture.evaluate(.good(.trustedEntities), source: source).checks.first { $0.code == .listDeviation }
     #expect(check?.outcome == .warning)
-    #expect(check?.detail?.hasPrefix("mdl-providers: LoTEType is another; mdl-providers: ") == true)
+    #expect(check?.detail?.hasPrefix("mdl-providers: LoTEType differs from the profile's; mdl-providers: ") == true)
   }
 
   @Test func theSameListMayComeAgainAndALaterOneMayFollow() throws {
-    let first = try #require(fixture.evaluate(.good).accepted)
-    #expect(try fixture.evaluate(.good, after: first).accepted == first)
-    let later = try fixture.evaluate(.good, at: fixture.now + 86_400, after: first)
+    let first = try #require(fixture.evaluate(.good(.trustedEntities)).accepted)
+    #expect(try fixture.evaluate(.good(.trustedEntities), after: first).accepted == first)
+    let later = try fixture.evaluate(.good(.trustedEntities), at: fixture.now + 86_400, after: first)
     #expect(later.isAccepted)
-    #expect(try fixture.evaluate(.good, after: later.accepted).codes(.failed) == [.listRollback])
-    // Either alone is enough.
+    #expect(try fixture.evaluate(.good(.trustedEntities), after: later.accepted).codes(.failed) == [.listRollback])
+    // Either is enough.
     for last in [
       AcceptedListMark(issued: first.issued, number: first.number.map { $0 + 1 }, digest: []),
       AcceptedListMark(issued: first.issued + 1, number: first.number, digest: []),
     ] {
-      #expect(try fixture.evaluate(.good, after: last).codes(.failed) == [.listRollback])
+      #expect(try fixture.evaluate(.good(.trustedEntities), after: last).codes(.failed) == [.listRollback])
     }
   }
 
   @Test func mockListsAreNoListsInLiveMode() throws {
     var source = try fixture.source()
-    source.signers.allowsTestCertificates = false
-    #expect(try fixture.evaluate(.good, source: source).codes(.failed) == [.listSignerUntrusted])
+    source.list.signers.allowsTestCertificates = false
+    #expect(try fixture.evaluate(.good(.trustedEntities), source: source).codes(.failed) == [.listSignerUntrusted])
   }
 
   @Test func aSignerMayBeConfiguredByItself() throws {
-    let signer = try #require(fixture.evaluate(.good).signerPath.first)
+    let signer = try #require(fixture.evaluate(.good(.trustedEntities)).signerPath.first)
     var source = try fixture.source()
-    source.signers = .init(authorities: [], signers: [signer], allowsTestCertificates: true)
-    #expect(try fixture.evaluate(.good, source: source).isAccepted)
-    source.signers.signers = []
-    #expect(try fixture.evaluate(.good, source: source).codes(.failed) == [.listSignerUntrusted])
+    source.list.signers = .init(authorities: [], signers: [signer], allowsTestCertificates: true)
+    #expect(try fixture.evaluate(.good(.trustedEntities), source: source).isAccepted)
+    source.list.signers.signers = []
+    #expect(try fixture.evaluate(.good(.trustedEntities), source: source).codes(.failed) == [.listSignerUntrusted])
   }
 
   @Test(arguments: [("EL", "GR"), ("EL", "EL"), ("UK", "GB"), ("UK", "UK"), ("FR", "FR")])
   func territoriesAreWrittenAsEuropeWritesThem(territory: String, country: String) throws {
-    let variant = MockTrustedEntityList("territory", "") {
-      $0.scheme.set("SchemeTerritory", to: .string(territory))
+    let variant = MockList(.trustedEntities) {
+      $0.members["SchemeTerritory"] = .text(territory)
       $0.signer.certificate.subject.set(CertificateName.country, to: DER.printableString(country))
     }
     #expect(try fixture.evaluate(variant).codes(.failed) == [])
-    let other = MockTrustedEntityList("territory", "") {
-      $0.scheme.set("SchemeTerritory", to: .string(territory))
+    let other = MockList(.trustedEntities) {
+      $0.members["SchemeTerritory"] = .text(territory)
       $0.signer.certificate.subject.set(CertificateName.country, to: DER.printableString("DE"))
     }
     #expect(try fixture.evaluate(other).codes(.failed) == [.listSignerProfile])
@@ -163,20 +158,15 @@ import Trust
   @Test func oneCertificateOfSeveralServicesIsOneAnchor() throws {
     var source = try fixture.source()
     source.issuance["urn:other"] = ["org.example.other", MockDocType.mDL]
-    let variant = MockTrustedEntityList("twice", "") {
-      $0.entities.append($0.entities[0])
-      $0.entities[1].services[0].information.set("ServiceTypeIdentifier", to: "urn:other")
-    }
+    let type = ".entries[1].services[0].information.ServiceTypeIdentifier"
+    let variant = try MockList(.trustedEntities, edits: #"list.entries = it + it; \#(type) = "urn:other""#)
     let evaluation = try fixture.evaluate(variant, source: source)
-    #expect(evaluation.anchors.map(\.docTypes) == [MockTrustedEntityList.docTypes + ["org.example.other"]])
+    #expect(evaluation.anchors.map(\.docTypes) == [MockList.docTypes + ["org.example.other"]])
   }
 
   @Test func aLongTailOfBrokenEntriesIsToldInShort() throws {
-    let variant = MockTrustedEntityList("broken", "") {
-      for number in 0..<100 {
-        $0.entities[0].services.append(.init("urn:\(number)", certificates: [[0x30, 0x00]]))
-      }
-    }
+    let broken = #"[{"information": it[0].information, "identity": {"X509Certificates": [{"val": "MAA="}]}}]"#
+    let variant = try MockList(.trustedEntities, edits: "list.entries[0].services = it + repeat(100, \(broken))")
     let evaluation = try fixture.evaluate(variant)
     let detail = evaluation.checks.first { $0.code == .listEntryMalformed }?.detail
     #expect(evaluation.isAccepted && evaluation.anchors.count == 1)
@@ -185,7 +175,7 @@ import Trust
 
   @Test func bytesOfAnyKindAreRefused() throws {
     let reader = TrustedEntityListVerifier(source: try fixture.source())
-    let good = try MockTrustedEntityList.good.published(by: fixture.authority, at: fixture.now)
+    let good = try MockList.good(.trustedEntities).published(by: fixture.authority, now: fixture.now)
     for count in stride(from: 0, to: good.count, by: 97) {
       let evaluation = reader.evaluate(Array(good.prefix(count)), at: fixture.now)
       #expect(!evaluation.isAccepted && evaluation.list == nil)

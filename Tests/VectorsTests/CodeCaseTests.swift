@@ -1,36 +1,44 @@
 import Base
 import Mock
+import Sessions
 import Testing
 import Vectors
 
-/// The registry's cases are found by people who look for what answers a row of the list of negative cases; the mock
-/// wallet's variants are those rows.
+/// The mock names codes by their text, and rows of the list of negative cases beside them: the registry has the codes,
+/// and rows that no variant covers.
 @Suite struct CodeCaseTests {
-  @Test(arguments: MockVariant.all.filter { !$0.codes.isEmpty }.map(\.name))
-  func everyCaseOfAVariantStandsUnderItsPrimaryCode(name: String) throws {
+  @Test(arguments: MockVariant.all.map(\.name))
+  func `a variant's codes are registered, in the order of the checks`(name: String) throws {
     let variant = try #require(MockVariant.named(name))
-    let code = try #require(variant.codes.first)
-    let missing = variant.cases.filter { !code.cases.contains($0) }
-    #expect(missing == [], "\(code.rawValue)")
+    let codes = variant.codes.compactMap(\.registered)
+    let warnings = variant.warnings.compactMap(\.registered)
+    #expect(codes == variant.codes && warnings == variant.warnings)
+    let positions = codes.compactMap(Code.allCases.firstIndex)
+    // A proof's elements are checked before much that comes earlier elsewhere.
+    if variant.applicability != .zeroKnowledge { #expect(positions == positions.sorted()) }
+    #expect(codes.allSatisfy { !$0.entry.isWarning })
+    #expect(warnings.allSatisfy { $0.entry.isWarning })
   }
 
-  @Test func variantsThatOnlyWarnStandUnderTheirWarnings() {
-    for variant in MockVariant.all where variant.codes.isEmpty && !variant.warnings.isEmpty {
-      let listed = variant.warnings.flatMap { $0.cases }
-      #expect(variant.cases.filter { !listed.contains($0) } == [], "\(variant.name)")
+  @Test func `codes of published lists are registered, and each row of a list is one of its code's`() {
+    let others: [[any MockDeclared]] = [MockList.all, MockRevocationCase.all]
+    for mock in others.joined() {
+      #expect((mock.codes + mock.warnings).allSatisfy { $0.registered != nil }, "\(mock.name)")
     }
-  }
-
-  @Test func everyCaseOfAListStandsUnderItsCode() {
-    for mock in MockVICAL.all where !mock.cases.isEmpty {
-      #expect((mock.code ?? mock.documentCode)?.cases.contains { mock.cases.contains($0) } == true)
+    for mock in MockList.all(.vical) {
+      let codes = mock.codes + mock.warnings + [mock.documentCode].compactMap { $0 }
+      #expect(codes.allSatisfy { $0.registered != nil }, "\(mock.name)")
+      if !mock.cases.isEmpty { #expect(codes.first?.entry.cases.contains(where: mock.cases.contains) == true) }
     }
   }
 
   @Test(arguments: Code.allCases)
-  func casesAreNamedAsTheCorpusNamesThem(code: Code) throws {
-    let cases = code.cases
+  func `a code declares only the rows that no variant covers`(code: Code) throws {
+    let cases = code.entry.cases
     #expect(Set(cases).count == cases.count)
     #expect(try cases.filter { try /[A-Z][0-9]{2}/.wholeMatch(in: $0) == nil } == [])
+    let variants = MockVariant.all + MockPublishedList.chosen.map(\.variant)
+    let covered = variants.filter { ($0.code.map { [$0] } ?? $0.warnings).contains(code) }.flatMap(\.cases)
+    #expect(cases.filter(covered.contains) == [])
   }
 }

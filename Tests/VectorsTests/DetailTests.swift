@@ -27,8 +27,8 @@ import Testing
 
   init() async throws { findings = try await Self.findings.value }
 
-  /// The families of codes that are no checks of a response, of a list or of a reader: what the server's errors, its audit
-  /// log and its evidence say is asserted where they are thrown.
+  /// The families of codes that are not checks of a response, a list or a reader. Other tests assert the details of
+  /// errors, audit findings and evidence.
   static let ofServices: Set<Substring> = ["api", "session", "audit", "evidence"]
 
   @Test func `every failed check and every warning of the corpus has a detail`() {
@@ -81,9 +81,9 @@ import Testing
     ("device-auth-empty", .deviceAuthMissing, ["neither deviceSignature nor deviceMac"]),
     ("device-signed-missing", .deviceAuthMissing, ["deviceSigned is missing"]),
     ("device-auth-ambiguous", .deviceAuthAmbiguous, ["both"]),
-    ("device-mac", .deviceMacNotAllowed, ["deviceMac", "deviceSignature is expected"]),
+    ("device-mac", .deviceMacNotAllowed, ["deviceMac", "expected deviceSignature"]),
     ("device-mac-truncated", .deviceMacInvalid, ["bytes", "32"]),
-    ("device-mac-hmac-256-64", .deviceAlgorithmUnsupported, ["is 4", "expected is 5"]),
+    ("device-mac-hmac-256-64", .deviceAlgorithmUnsupported, ["is 4", "expected 5"]),
     ("device-signature-der", .deviceSignatureInvalid, ["DER"]),
     ("device-es384-p256", .deviceAlgorithmKeyMismatch, ["ES384", "P-256"]),
     ("signer-key-rsa", .certificateAlgorithmUnsupported, ["the signer, certificate", "rsaEncryption"]),
@@ -149,7 +149,7 @@ import Testing
     #expect(compared > 3_000)
   }
 
-  private static func elements(of layer: AnswerLayer) -> [Leaf] {
+  private static func elements(of layer: ResponseLayer) -> [Leaf] {
     guard case .cbor(let bytes) = layer.content, let leaves = Leaves(cbor: bytes) else { return [] }
     let identifier = ".elementIdentifier"
     let issuers = leaves.all.filter { leaf in

@@ -2,6 +2,7 @@ import Base
 import FoundationEssentials
 import Testing
 
+@testable import CorpusMaking
 @testable import Vectors
 
 /// Files that are read, written and refused.
@@ -19,7 +20,7 @@ import Testing
     }
   }
 
-  /// Of every kind of session: what lacks a member, or has one of another type, is refused where that is.
+  /// For every kind of session: a missing or mistyped member is refused, with its path.
   @Test func `what is no session is refused with its place`() throws {
     var names: Set<String> = []
     for entry in try CommittedCorpus.suite().entries where names.insert(entry.vector.session.protocolName).inserted {
@@ -32,7 +33,7 @@ import Testing
           var vector = entry.vector.json.object ?? []
           vector.removeAll { $0.name == "session" }
           vector.append(.init("session", .object(members)))
-          let fault = #expect(throws: VectorFault.self) { try TestVector(json: .object(vector)) }
+          let fault = #expect(throws: VectorError.self) { try TestVector(json: .object(vector)) }
           #expect(fault?.pointer == "/session/\(member.name)", "\(entry.vector.id)")
         }
       }
@@ -54,20 +55,20 @@ import Testing
     arguments: [
       ("importance", "sometimes", "/importance"), ("validation_time", "yesterday", "/validation_time"),
       ("protocol", "smoke-signals", "/protocol"), ("input", "a b", "/input"), ("expect", [:], "/expect/stage"),
-      ("flags", ["x"], "/flags/0/name"), ("id", .null, "/id"), ("cases", [1], "/cases"),
+      ("flags", ["x"], "/flags/0"), ("flags", [[:]], "/flags/0/name"), ("id", .null, "/id"), ("cases", [1], "/cases/0"),
       ("generator", [["bytes": "AA"]], "/input"),
     ] as [(String, JSON, String)])
   func `what is no vector is refused with its place`(member: String, value: JSON, pointer: String) throws {
     var members = (good.json.object ?? []).filter { $0.name != member }
     members.append(.init(member, value))
-    let fault = #expect(throws: VectorFault.self) { try TestVector(json: .object(members)) }
+    let fault = #expect(throws: VectorError.self) { try TestVector(json: .object(members)) }
     #expect(fault?.pointer == pointer)
   }
 
   @Test func `a generator cannot fill the memory`() throws {
     var members = (good.json.object ?? []).filter { $0.name != "input" }
     members.append(.init("generator", [["bytes": "AAAA", "times": 100_000_000]]))
-    #expect(throws: VectorFault.self) { try TestVector(json: .object(members)) }
+    #expect(throws: VectorError.self) { try TestVector(json: .object(members)) }
   }
 
   @Test func `the linter finds what breaks the rules`() throws {
@@ -78,7 +79,7 @@ import Testing
     }
     #expect(problems { _ in } == [])
     #expect(
-      problems { $0.expectation = .init(stage: .parse, codes: ["cbor.nonsense"]) } == ["cbor.nonsense is no code"])
+      problems { $0.expectation = .init(stage: .parse, codes: ["cbor.nonsense"]) } == ["cbor.nonsense is not a code"])
     #expect(problems { $0.expectation = .init(stage: .accept, codes: ["mdoc.digest.mismatch"]) }.count == 1)
     #expect(problems { $0.expectation = .init(stage: .accepted, codes: ["cbor.truncated"]) }.count >= 1)
     #expect(
@@ -92,15 +93,15 @@ import Testing
     let path = FileManager.default.temporaryDirectory.path + "/mdoc-lint-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
     let folder = SuiteFolder(path)
-    try folder.write(VectorSchema.fileContent, to: "schema.json")
+    try folder.write(SchemaFile.content, to: "schema.json")
     try folder.write(good.fileContent, to: "controls/good.json")
     try folder.write(good.fileContent, to: "framing/good.json")
     try folder.write(good.fileContent, to: "framing/other.json")
     try folder.write(Array("{\"id\": \"x\", \"more\": 1}".utf8), to: "framing/x.json")
     let findings = try SuiteLint(at: path).findings.map(\.description)
     #expect(findings.contains { $0.contains("framing/good.json: has the id of controls/good.json") })
-    #expect(findings.contains { $0.contains("framing/other.json: its id is good") })
-    #expect(findings.contains { $0.contains("there is no anchor iaca") })
+    #expect(findings.contains { $0.contains("framing/other.json: the id must be the file's name, not good") })
+    #expect(findings.contains { $0.contains("unknown anchor iaca") })
     #expect(findings.contains { $0.contains("framing/x.json: /more: is not known") })
     #expect(throws: SuiteError.self) { try VectorSuite(at: path) }
     #expect(throws: SuiteError.self) { try SuiteLint(at: path + "/absent") }

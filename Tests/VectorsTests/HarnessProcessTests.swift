@@ -5,7 +5,7 @@ import Testing
 
 @testable import Vectors
 
-/// Another verifier as a process: asked line by line, bounded, and started again after it ended. The verifiers are shell
+/// Another verifier as a process: asked line by line, bounded, and restarted after its end. The verifiers are shell
 /// scripts.
 @Suite struct HarnessProcessTests {
   private let folder: TemporaryFolder
@@ -36,7 +36,7 @@ import Testing
   /// For a machine that does much else.
   private static let patient: HarnessProcess.Bounds = {
     var bounds = HarnessProcess.Bounds()
-    bounds.answer = 120
+    bounds.reply = 120
     return bounds
   }()
 
@@ -45,7 +45,7 @@ import Testing
   ) async throws -> RunReport {
     let process = HarnessProcess(command, bounds: bounds)
     let description = try await process.describe()
-    var runner = VectorRunner(suite, subject: description.title) { [suite] vector throws(VectorRunner.NoVerdict) in
+    var runner = VectorRunner(suite, subject: description.title) { [suite] vector throws(VerdictError) in
       try await process.judge(vector, anchors: suite.anchors)
     }
     runner.description = description
@@ -90,14 +90,14 @@ import Testing
 
   @Test func `silence ends the process after its time`() async throws {
     var bounds = HarnessProcess.Bounds()
-    bounds.answer = 1
+    bounds.reply = 1
     let report = try await run(try command("sleep 30"), bounds: bounds)
     #expect(report.results.first?.end == .silent(1))
   }
 
   @Test func `standard error without an end keeps nobody from the deadline`() async throws {
     var bounds = HarnessProcess.Bounds()
-    bounds.answer = 1
+    bounds.reply = 1
     let report = try await run(try command("yes >&2"), bounds: bounds)
     #expect(report.results.first?.end == .silent(1))
   }
@@ -122,7 +122,7 @@ import Testing
     let text = String(decoding: try SuiteFolder(folder.path).read("child"), as: UTF8.self)
     let child = try #require(pid_t(text.filter(\.isNumber)))
     let end = Deadline(in: .seconds(10))
-    // What is killed stays for its new parent to see; it runs no more.
+    // A killed process stays visible to its new parent, but does not run.
     while kill(child, 0) == 0, Self.state(of: child) != "Z", !end.isPast { Deadline(in: .milliseconds(10)).sleep() }
     #expect(kill(child, 0) != 0 || Self.state(of: child) == "Z")
   }
@@ -134,27 +134,28 @@ import Testing
 
   @Test func `an answer to another question is no answer`() async throws {
     let report = try await run(try command(#"echo '{"id": "0000000000000000", "verdict": "rejected"}'"#))
-    #expect(report.results.first?.problem == "no verdict: it answered another question than it was asked")
+    #expect(report.results.first?.problem == "no verdict: it replied to another question")
   }
 
   @Test(arguments: ["echo hello", "echo '[]'"])
   func `what is no object is no verdict`(body: String) async throws {
     let report = try await run(try command(body))
-    #expect(report.results.first?.problem?.hasPrefix("no verdict: its answer is no JSON object on one line: ") == true)
+    let problem = "no verdict: its reply must be a JSON object on one line: "
+    #expect(report.results.first?.problem?.hasPrefix(problem) == true)
   }
 
   @Test(arguments: [
     ("echo lost >&2; exit 4", "crashed (exit status 4: lost"), ("/no/such/program", "crashed (exit status 127: "),
   ])
   func `a command that does not start ends the run`(command: String, how: String) async throws {
-    let error = await #expect(throws: VectorRunner.NoVerdict.self) { try await HarnessProcess(command).describe() }
+    let error = await #expect(throws: VerdictError.self) { try await HarnessProcess(command).describe() }
     guard case .gone(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
-    #expect(reason.hasPrefix("\(command): \(how)") && reason.hasSuffix(") before its first answer"), "\(reason)")
+    #expect(reason.hasPrefix("\(command): \(how)") && reason.hasSuffix(") before its first reply"), "\(reason)")
   }
 
   @Test func `an answer without an id is no answer`() async throws {
     let report = try await run(try command(#"echo '{"verdict": "rejected"}'"#))
-    #expect(report.results.first?.problem == "no verdict: its answer has no id")
+    #expect(report.results.first?.problem == "no verdict: its reply has no id")
   }
 
   @Test func `more than one line fails the case that it was written for`() async throws {
@@ -168,14 +169,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"verdict": "accepted"}"#, "/name is missing"), (#"{"name": ""}"#, "/name is empty"),
+    (#"{"verdict": "accepted"}"#, "/name is required"), (#"{"name": ""}"#, "/name must be a non-empty string"),
     (#"{"verdict": "error", "reason": "no package"}"#, "/reason says: no package"),
-    (#"{"name": "a", "profiles": ["core", "quantum"]}"#, #"/profiles claim "quantum"; profiles are core, apple"#),
-    (#"{"name": "a", "version": 1}"#, "/version is no string"),
+    (#"{"name": "a", "profiles": ["core", "quantum"]}"#, "/profiles/1 must be `core`, `apple`"),
+    (#"{"name": "a", "version": 1}"#, "/version must be a string"),
   ])
   func `a description that is none ends the run`(description: String, problem: String) async throws {
     let command = try command(#"say '"verdict": "accepted"'"#, description: description)
-    let error = await #expect(throws: VectorRunner.NoVerdict.self) { try await HarnessProcess(command).describe() }
+    let error = await #expect(throws: VerdictError.self) { try await HarnessProcess(command).describe() }
     guard case .gone(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
     #expect(reason.contains(problem), "\(reason)")
   }
@@ -185,8 +186,8 @@ import Testing
     let described = try HarnessDescription(JSON(parsing: Array(description.utf8)))
     #expect(described.name == "a [2J b" && described.use == "x y")
     #expect(try HarnessDescription(["name": .string(String(repeating: "n", count: 5_000))]).name.count == 100)
-    #expect(throws: VectorRunner.NoVerdict.self) {
-      try Judgement(answer: ["verdict": "rejected", "codes": "mdoc.digest.mismatch"])
+    #expect(throws: VerdictError.self) {
+      try Judgement(reply: ["verdict": "rejected", "codes": "mdoc.digest.mismatch"])
     }
   }
 
@@ -198,7 +199,7 @@ import Testing
   }
 }
 
-/// What a maintainer knows to fail.
+/// Cases that a maintainer knows to fail.
 @Suite struct ExpectedFailureTests {
   @Test func `a file of ids with reasons`() throws {
     let text = "# ours\nelement-twice  # issue 7\n\n  good\n"
@@ -262,6 +263,6 @@ import Testing
     more.reasons[passed] = "once"
     let strict = report.holding(to: more)
     #expect(strict.failures.map(\.summary.id) == [passed])
-    #expect(strict.failures.first?.problem == "passes, and is listed as a failure: take it off the list")
+    #expect(strict.failures.first?.problem == "passes, but is listed as a failure; remove it from the list")
   }
 }

@@ -1,9 +1,10 @@
 import Base
 import Testing
 
+@testable import CorpusMaking
 @testable import Vectors
 
-/// What another verifier is asked, and when it is no longer asked.
+/// Questions to another verifier, and the end of questions.
 @Suite struct HarnessQuestionTests {
   private let suite: VectorSuite
 
@@ -42,7 +43,7 @@ import Testing
     for vector in suite.entries.map(\.vector) where vector.input.count < 100_000 {
       protocols[vector.session.protocolName, default: 0] += 1
       guard protocols[vector.session.protocolName, default: 0] % 12 == 1 else { continue }
-      let answer = try await HarnessHandler().answer(suite.anchors.question(of: vector))
+      let answer = try await HarnessHandler().reply(to: suite.anchors.question(of: vector))
       let judgement = await verifier.judge(vector)
       #expect(answer["verdict"]?.string == (judgement.isAccepted ? "accepted" : "rejected"), "\(vector.id)")
       #expect(answer["codes"]?.array?.compactMap(\.string) == judgement.codes, "\(vector.id)")
@@ -57,12 +58,12 @@ import Testing
       JSON.object((anchor.object ?? []).map { $0.name == "name" ? .init("name", "iaca") : $0 })
     }
     let question = JSON.object((vector.json.object ?? []) + [.init("anchors", .array(anchors ?? []))])
-    #expect(try await HarnessHandler().answer(question)["codes"] == ["mdoc.element.duplicate"])
+    #expect(try await HarnessHandler().reply(to: question)["codes"] == ["mdoc.element.duplicate"])
   }
 
   @Test func `a verifier that is gone is asked no more`() async throws {
     let asked = Locked(0)
-    let runner = VectorRunner(suite, subject: "http://harness") { _ throws(VectorRunner.NoVerdict) in
+    let runner = VectorRunner(suite, subject: "http://harness") { _ throws(VerdictError) in
       let count = asked.withLock { count -> Int in
         count += 1
         return count
@@ -70,14 +71,14 @@ import Testing
       guard count < 3 else { throw .gone("the harness closed the connection") }
       return Judgement(isAccepted: true)
     }
-    let interruption = await #expect(throws: VectorRunner.Interruption.self) { try await runner.run() }
+    let interruption = await #expect(throws: InterruptedRunError.self) { try await runner.run() }
     #expect(asked.withLock { $0 } == 3)
     #expect(interruption?.id == suite.entries[2].vector.id)
     #expect(interruption?.judged == 2 && interruption?.total == suite.entries.count)
   }
 
   @Test func `a reply without a verdict fails its case, and the run goes on`() async throws {
-    let report = try await VectorRunner(suite, subject: "x") { _ throws(VectorRunner.NoVerdict) in
+    let report = try await VectorRunner(suite, subject: "x") { _ throws(VerdictError) in
       throw .other("the harness answered HTTP 500")
     }.run()
     #expect(report.count.failed == suite.entries.count)
@@ -87,6 +88,7 @@ import Testing
   @Test func `every feature that a case needs is a known one`() {
     let needed = Set(suite.entries.flatMap(\.vector.features))
     #expect(needed.count > 20 && needed.isSubset(of: Corpus.features))
+    #expect(Corpus.features == VectorFeature.known)
   }
 
   private static func texts(in json: JSON) -> [String] {

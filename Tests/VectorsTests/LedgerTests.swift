@@ -1,6 +1,7 @@
 import Base
 import Testing
 
+@testable import CorpusMaking
 @testable import Vectors
 
 /// Ids keep their meaning from version to version.
@@ -97,7 +98,7 @@ import Testing
   ])
   func `a ledger that is none is refused with the place`(text: String, pointer: String) throws {
     let json = try JSON(parsing: Array(text.utf8))
-    let fault = #expect(throws: VectorFault.self) { try CorpusLedger(json: json) }
+    let fault = #expect(throws: VectorError.self) { try CorpusLedger(json: json) }
     #expect(fault?.pointer == pointer)
   }
 }

@@ -2,6 +2,7 @@ import Base
 import TestSupport
 import Testing
 
+@testable import PublishedSets
 @testable import Vectors
 
 /// x509-limbo's form, with chains made here: the set itself is not copied.

@@ -7,7 +7,8 @@ import Testing
 @Suite struct MatrixTests {
   private let matrix: VerifierMatrix
 
-  /// Ours; one that accepts everything that it claims to judge and calls itself what would break a page; and one that dies.
+  /// Our verifier; a verifier that accepts everything it claims, with a name that could break a page; and a verifier
+  /// that dies.
   init() async throws {
     let suite = try CommittedCorpus.suite()
     var lenient = VectorRunner(suite, subject: "lenient") { _ in Judgement(isAccepted: true) }
@@ -15,7 +16,7 @@ import Testing
     lenient.description?.use = "Everything."
     lenient.description?.documentation = "javascript:alert(1)"
     lenient.profiles = [.core]
-    var dying = VectorRunner(suite, subject: "dying") { _ throws(VectorRunner.NoVerdict) in
+    var dying = VectorRunner(suite, subject: "dying") { _ throws(VerdictError) in
       throw .ended(.crashed("signal 11"))
     }
     dying.description = HarnessDescription(name: "dying")

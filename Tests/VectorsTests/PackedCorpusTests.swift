@@ -1,6 +1,7 @@
 import Base
 import Testing
 
+@testable import CorpusMaking
 @testable import Vectors
 
 /// The corpus as one file.
@@ -27,11 +28,11 @@ import Testing
     #expect(changed != text)
     try SuiteFolder(path).write(Array(changed.utf8), to: "two.json")
     let error = #expect(throws: SuiteError.self) { try VectorSuite(at: "\(path)/two.json") }
-    #expect(error?.problem == "is not what its sha256 says")
+    #expect(error?.problem == "does not match its sha256")
     let less = text.replacing("\"count\": \(suite.entries.count)", with: "\"count\": 1")
     try SuiteFolder(path).write(Array(less.utf8), to: "three.json")
     let count = #expect(throws: SuiteError.self) { try VectorSuite(at: "\(path)/three.json") }
-    #expect(count?.problem == "/count is not the number of its cases, \(suite.entries.count)")
+    #expect(count?.problem == "/count must be \(suite.entries.count), the number of its cases")
   }
 
   @Test func `changes name what is new, what is gone and what is other`() throws {

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Vectors
 
-/// What holds for every vector, whatever is done to its bytes.
+/// Properties of every vector under truncation and flipped bits.
 ///
-/// A sample by default. `MDOC_EXHAUSTIVE=1`, meant for a release build, cuts every input up to 64 KiB at every byte and
-/// flips 2,000 bits of each; larger ones, which are all abuse, lose every length below 4 KiB, the last 256 bytes one by
-/// one, and 256 lengths in between. An encrypted answer of the web, which costs a key agreement or a dozen each time and
-/// fails as a whole, is cut at 256 places and has 200 bits flipped; `OpenID4VPPropertyTests` cut one at every byte.
-/// `MDOC_EXHAUSTIVE_PART=0`…`31` does so to one part of the vectors, and takes samples of the others.
+/// By default a sample. `MDOC_EXHAUSTIVE=1`, meant for a release build, truncates every input up to 64 KiB at every
+/// byte and flips 2,000 bits of each. Larger inputs are truncated to every length below 4 KiB, the last 256 lengths,
+/// and 256 in between. Encrypted responses of the web cost key agreements each time and fail as a whole: they are
+/// truncated at 256 places, and 200 bits are flipped; `OpenID4VPPropertyTests` truncate one at every byte.
+/// `MDOC_EXHAUSTIVE_PART=0`…`31` does this for one part of the vectors, and samples the others.
 @Suite struct PropertyTests {
-  /// Each takes every thirty-second vector, so that the cores share the work. All give way after each vector, since the other
-  /// suites' tests run on the same few threads.
+  /// Each part has every thirty-second vector, so that the cores share the work. All parts yield after each vector,
+  /// since other suites run on the same few threads.
   static let parts = Array(0..<32)
   private static let environment = ProcessInfo.processInfo.environment
   private static let large = 1 << 16
@@ -31,7 +31,7 @@ import Testing
     known.suite.entries.enumerated().filter { $0.offset % Self.parts.count == part }.map(\.element.vector)
   }
 
-  /// What has bytes too many may lose them, and is then the right answer that it was made from.
+  /// A response with trailing bytes may lose them, and is then the right response that it was made from.
   @Test(arguments: parts) func `a truncated answer is never accepted`(part: Int) async {
     let isExhaustive = Self.isExhaustive(part)
     var count = 0

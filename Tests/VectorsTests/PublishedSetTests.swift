@@ -3,9 +3,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import PublishedSets
 @testable import Vectors
 
-/// What the published sets come to, by folder and file. A set that its publisher changes changes these numbers.
+/// The counts of the published sets, by folder and file. If a publisher changes a set, these numbers change.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedSetTests {
   /// Cases that passed and that were skipped; none may fail.
@@ -93,7 +94,7 @@ struct PublishedSetTests {
 struct KnownResults: Sendable {
   let suite: VectorSuite
   let verifier: OwnVerifier
-  /// What the corpus knows as right, by what was asked: a request, or a list of one format.
+  /// The right results of the corpus, by request or by format of list.
   private let accepted: [JSON: Set<[UInt8]>]
 
   private static let shared = Task { try await KnownResults() }

@@ -1,5 +1,6 @@
 import Base
 import FoundationEssentials
+import Sessions
 import Testing
 
 @testable import Vectors
@@ -112,7 +113,8 @@ import Testing
     .apiProtocolUnsupported: Scripted(refusals, "`a creation names what is wrong with it`"),
     .apiTooManyAgeRequests: Scripted(refusals, "`a creation names what is wrong with it`"),
     .apiUnauthenticated: submits,
-    .apiForbidden: Scripted(creation, "forbidden"),
+    .apiForbidden: Scripted(
+      "AppTests/Routes/RightsTests.swift", "`every route refuses callers without its scope, and no others`"),
     .apiNotFound: Scripted(refusals, "`there is nothing at other addresses`"),
     .apiMethodNotAllowed: Scripted(refusals, "`other methods are refused with those that are allowed`"),
     .apiIdempotencyInProgress: Scripted(rare, "inProgress"),
@@ -134,6 +136,20 @@ import Testing
     .apiStoreUnavailable: Scripted("SessionsTests/BrokenStoreTests.swift", "outcome"),
     .apiInternal: Scripted(rare, "unreadableResult"),
   ]
+
+  /// The constants of the codes in the sources, by the codes' names.
+  private static let constants: [(name: String, constant: String)] = {
+    let root = "\(CommittedCorpus.root)/Sources"
+    let files = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
+    return files.filter { $0.hasSuffix(".swift") }.flatMap { file in
+      let text = String(decoding: FileManager.default.contents(atPath: "\(root)/\(file)") ?? Data(), as: UTF8.self)
+      return text.matches(of: /static let (\w+) = Code\(\s*"([a-z0-9_.]+)"/).map { (String($0.2), String($0.1)) }
+    }
+  }()
+
+  @Test func `every declared code is registered, and declared once`() {
+    #expect(Self.constants.map(\.name).sorted() == Code.allCases.map(\.rawValue).sorted())
+  }
 
   private func reached() throws -> Set<String> {
     Set(
@@ -163,13 +179,14 @@ import Testing
   @Test(arguments: scripted.keys.sorted { $0.rawValue < $1.rawValue })
   func `every scripted test names its code`(code: Code) throws {
     let test = try #require(Self.scripted[code])
+    let constant = try #require(Self.constants.first { $0.name == code.rawValue }?.constant)
     let data = try #require(FileManager.default.contents(atPath: "\(CommittedCorpus.root)/Tests/\(test.file)"))
     let text = String(decoding: data, as: UTF8.self)
     let start = try #require(text.firstRange(of: "func \(test.function)("), "\(test.function)")
     let rest = text[start.upperBound...]
     // The body ends with a brace in the column of its `func`, which in a suite is the third.
     let body = rest[..<(rest.firstRange(of: "\n  }\n")?.lowerBound ?? rest.endIndex)]
-    #expect(body.contains("\"\(code.rawValue)\"") || body.contains(".\(code)"), "\(test.function) in \(test.file)")
+    #expect(body.contains("\"\(code.rawValue)\"") || body.contains(".\(constant)"), "\(test.function) in \(test.file)")
   }
 
   /// Rows of the list of negative cases that a verifier of documents or of lists can meet, in sections 1 to 3, 5 to 9.
@@ -183,7 +200,7 @@ import Testing
     let missing = rows.flatMap { letter, numbers in
       numbers.map { "\(letter)\($0 < 10 ? "0" : "")\($0)" }
     }.filter { !covered.contains($0) }
-    // D02 is about what a caller says, and answered by the API. E26 is about a request, and answered by the API; V05 about what is fetched, in Tests/FetchingTests.
+    // D02 and E26 are about requests, which the API checks. V05 is about fetching, which Tests/NetworkTests cover.
     #expect(missing == ["D02", "E26", "V05"])
   }
 }

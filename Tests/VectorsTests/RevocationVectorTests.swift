@@ -3,8 +3,10 @@ import Cryptography
 import FoundationEssentials
 import Mdoc
 import Mock
+import Sessions
 import Testing
 
+@testable import CorpusMaking
 @testable import Vectors
 
 /// Vectors of revocation: who is asked what, and what a verifier that does not ask lets pass.
@@ -109,7 +111,7 @@ import Testing
       if large.contains(variant.name) {
         guard way.form == .annexC else { continue }
       } else if variant.applicability == .anyProtocol, !Self.isExhaustive {
-        // What is wrong with a document is the same in every envelope: one way of each is enough.
+        // A document's fault does not depend on the envelope: one envelope for each fault is enough.
         guard position % Self.ways.count == index else { continue }
       }
       var made = CorpusCase(variant, group: "test", form: way.form)
@@ -131,7 +133,7 @@ import Testing
     }
   }
 
-  /// What is right for one session is refused by every other: of another protocol, origin, client or encryption.
+  /// A right response to one session is refused in every session of a different protocol, origin, client or encryption.
   @Test func `a right answer is none to another protocol's session`() async throws {
     let vectors = try Self.ways.map { way in
       try maker.vector(CorpusCase(.good, group: "test", form: way.form, id: way.testDescription))

@@ -1,37 +1,13 @@
 import COpenSSL
 import Cryptography
 
-/// The cryptographic work that no verifier of an Apple answer can avoid, done in OpenSSL's cheapest way: through EVP,
+/// The cryptographic work that no verifier of an Apple response can avoid, done in OpenSSL's cheapest way: through EVP,
 /// with imported keys, reused contexts and fetched algorithms, and without checking a point twice.
-///
-/// Only `mdoc bench` uses it, to measure what the verifier costs beyond it.
 package final class PrimitiveFloor {
-  /// The work of one run.
-  package struct Work: Sendable {
-    /// P-256 ECDSA verifications.
-    package var signatures: Int
-    /// Sizes of the byte strings that are hashed with SHA-256.
-    package var digestedBytes: [Int]
-    /// Bytes that are opened with AES-128-GCM.
-    package var ciphertextBytes: Int
-
-    package init(signatures: Int, digestedBytes: [Int], ciphertextBytes: Int) {
-      self.signatures = signatures
-      self.digestedBytes = digestedBytes
-      self.ciphertextBytes = ciphertextBytes
-    }
-  }
-
-  package struct SetUpFailed: Error {}
-
-  private let work: Work
+  private let signatures: Int
+  private let digestedBytes: [Int]
   private let keys: [PrivateKey]
-  private let verification: OpaquePointer
-  private let agreement: OpaquePointer
-  private let digest: OpaquePointer
-  private let cipher: OpaquePointer
-  private let sha256: OpaquePointer
-  private let aes: OpaquePointer
+  private let verification, agreement, digest, cipher, sha256, aes: OpaquePointer
   private let derSignature: [UInt8]
   private let message = [UInt8](repeating: 0x5a, count: 32)
   private let key = [UInt8](repeating: 1, count: 16)
@@ -41,35 +17,32 @@ package final class PrimitiveFloor {
   private var tag: [UInt8]
   private var output: [UInt8]
 
-  package init(_ work: Work) throws {
+  /// Prepares one ECDH, the given number of ECDSA verifications, SHA-256 digests of the given sizes, and the decryption
+  /// of the given bytes with AES-128-GCM.
+  init(signatures: Int, digestedBytes: [Int], ciphertextBytes: Int) throws {
     let keys = [try PrivateKey(generatingOn: .p256), try PrivateKey(generatingOn: .p256)]
     guard let verification = EVP_PKEY_CTX_new(keys[0].pkey, nil), EVP_PKEY_verify_init(verification) == 1,
       let agreement = EVP_PKEY_CTX_new(keys[0].pkey, nil), EVP_PKEY_derive_init(agreement) == 1,
       EVP_PKEY_derive_set_peer_ex(agreement, keys[1].publicKey.pkey, 0) == 1,
       let digest = EVP_MD_CTX_new(), let cipher = EVP_CIPHER_CTX_new(), let sha256 = EVP_MD_fetch(nil, "SHA256", nil),
       let aes = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil), let signing = EVP_PKEY_CTX_new(keys[0].pkey, nil)
-    else { throw SetUpFailed() }
+    else { throw BenchError(reason: "OpenSSL has no context for a primitive") }
     defer { EVP_PKEY_CTX_free(signing) }
     var signature = [UInt8](repeating: 0, count: 80)
     var length = signature.count
     guard EVP_PKEY_sign_init(signing) == 1, EVP_PKEY_sign(signing, &signature, &length, message, message.count) == 1
-    else { throw SetUpFailed() }
-    self.work = work
-    self.keys = keys
-    self.verification = verification
-    self.agreement = agreement
-    self.digest = digest
-    self.cipher = cipher
-    self.sha256 = sha256
-    self.aes = aes
+    else { throw BenchError(reason: "OpenSSL has no context for a primitive") }
+    (self.signatures, self.digestedBytes, self.keys) = (signatures, digestedBytes, keys)
+    (self.verification, self.agreement, self.digest) = (verification, agreement, digest)
+    (self.cipher, self.sha256, self.aes) = (cipher, sha256, aes)
     derSignature = Array(signature[..<length])
-    input = [UInt8](repeating: 0xa5, count: work.digestedBytes.max() ?? 0)
+    input = [UInt8](repeating: 0xa5, count: digestedBytes.max() ?? 0)
     let sealed = try AESGCM.seal(
-      [UInt8](repeating: 3, count: work.ciphertextBytes), key: SecretBytes(copying: key), nonce: nonce,
+      [UInt8](repeating: 3, count: ciphertextBytes), key: SecretBytes(copying: key), nonce: nonce,
       additionalData: [UInt8]())
     ciphertext = Array(sealed.dropLast(AESGCM.tagLength))
     tag = Array(sealed.suffix(AESGCM.tagLength))
-    output = [UInt8](repeating: 0, count: work.ciphertextBytes + 16)
+    output = [UInt8](repeating: 0, count: ciphertextBytes + 16)
   }
 
   deinit {
@@ -81,37 +54,32 @@ package final class PrimitiveFloor {
     EVP_CIPHER_free(aes)
   }
 
-  /// Does all the work once. Returns false if a primitive failed, which would make the figure worthless.
-  package func run() -> Bool {
-    verify() && agree() && hash() && open()
-  }
+  /// Does all the work once. Returns false if a primitive failed, which makes the figure worthless.
+  package func run() -> Bool { verify() && agree() && hash() && open() }
 
-  package func verify() -> Bool {
-    for _ in 0..<work.signatures {
-      guard EVP_PKEY_verify(verification, derSignature, derSignature.count, message, message.count) == 1 else {
-        return false
-      }
+  private func verify() -> Bool {
+    (0..<signatures).allSatisfy { _ in
+      EVP_PKEY_verify(verification, derSignature, derSignature.count, message, message.count) == 1
     }
-    return true
   }
 
-  package func agree() -> Bool {
+  private func agree() -> Bool {
     var length = 32
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { secret in
       EVP_PKEY_derive(agreement, secret.baseAddress, &length) == 1
     }
   }
 
-  package func hash() -> Bool {
+  private func hash() -> Bool {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { result in
-      work.digestedBytes.allSatisfy { size in
+      digestedBytes.allSatisfy { size in
         EVP_DigestInit_ex2(digest, sha256, nil) == 1 && EVP_DigestUpdate(digest, input, size) == 1
           && EVP_DigestFinal_ex(digest, result.baseAddress, nil) == 1
       }
     }
   }
 
-  package func open() -> Bool {
+  private func open() -> Bool {
     var length: Int32 = 0
     return EVP_DecryptInit_ex2(cipher, aes, key, nonce, nil) == 1
       && EVP_DecryptUpdate(cipher, &output, &length, ciphertext, Int32(ciphertext.count)) == 1

@@ -5,71 +5,60 @@ import Mock
 import PKIX
 import Vectors
 
-/// Measures zero-knowledge proofs by circuit: what the circuit takes, and what a proof of the mock wallet's takes.
+/// Measures zero-knowledge proofs by circuit: loading the circuit, making a proof and verifying it.
 package struct ProofBenchmark {
-  /// Verifications of each proof. Proofs themselves, which are dearer, are made a tenth as often.
+  /// The number of verifications of each proof. Proofs are made a tenth as often, since making a proof takes longer.
   let rounds: Int
 
   package struct Figures {
     let circuit: KnownCircuit
     let loadSeconds: Double
     let proofBytes: Int
-    /// Of the wallet's whole answer, of which nearly all is the proof.
+    /// The time for the wallet's whole response, mostly for the proof.
     let proveMilliseconds: Double
-    /// By one thread and by two.
+    /// The times with one thread and with two.
     let verifyMilliseconds: [(threads: Int, median: Double)]
-    /// Processor time of one verification by one thread.
+    /// Processor time of one verification with one thread.
     let processorMilliseconds: Double
-    /// Bytes that the circuit keeps; nil if the system does not tell.
+    /// Bytes of memory that the circuit keeps; nil if unknown.
     var residentBytes: Int?
-    /// Bytes that one verification by one thread takes at its peak; nil if the system does not tell.
+    /// Peak memory of one verification with one thread, in bytes; nil if unknown.
     var peakBytes: Int?
   }
 
-  package struct Failed: Error { package let reason: String }
-
   package init(rounds: Int) { self.rounds = rounds }
 
-  package func run(folder: String) throws(Failed) -> [Figures] {
-    let files: [(circuit: KnownCircuit, bytes: [UInt8])]
-    do throws(CircuitFolderError) {
-      var read: [(KnownCircuit, [UInt8])] = []
-      for (circuit, path) in try CircuitLibrary.paths(in: folder) {
-        read.append((circuit, try CircuitLibrary.read(path)))
-      }
-      files = read
-    } catch {
-      throw Failed(reason: error.description)
-    }
-    guard !files.isEmpty else { throw Failed(reason: "\(folder): has no circuit that is known") }
+  /// - Parameter progress: called after each circuit with the number of circuits that are done, and of all.
+  package func run(folder: String, progress: (_ done: Int, _ total: Int) -> Void) throws -> [Figures] {
+    let files = try CircuitLibrary.paths(in: folder).map { ($0.circuit, try CircuitLibrary.read($0.path)) }
+    guard !files.isEmpty else { throw BenchError(reason: "\(folder): has no known circuit") }
     var measured: [(figures: Figures, proof: ProvenElements)] = []
-    for (circuit, file) in files { measured.append(try time(circuit, file)) }
-    // Last, since an allocator that gives memory back at once is slower.
+    for (circuit, file) in files {
+      do { measured.append(try time(circuit, file)) } catch {
+        throw BenchError(reason: "\(circuit.name): \(error)")
+      }
+      progress(measured.count, files.count)
+    }
+    // Measured last: from now on the allocator returns memory immediately, which is slower.
     Meter.prepare()
-    var all: [Figures] = []
-    for ((figures, proof), (circuit, file)) in zip(measured, files) {
-      var figures = figures
+    for (index, (circuit, file)) in files.enumerated() {
       let whole = Meter()
       let verifier = try verifier(CircuitLibrary([circuit: file]), circuit)
-      figures.residentBytes = whole.residentRise()
+      measured[index].figures.residentBytes = whole.residentRise()
       let one = Meter()
-      try proof.verify(by: verifier, threads: 1)
-      figures.peakBytes = one.read(for: 0).peakMemory
-      all.append(figures)
+      try measured[index].proof.verify(by: verifier, threads: 1)
+      measured[index].figures.peakBytes = one.read(for: 0).peakMemory
     }
-    return all
+    return measured.map(\.figures)
   }
 
-  private func time(
-    _ circuit: KnownCircuit, _ file: [UInt8]
-  ) throws(Failed) -> (figures: Figures, proof: ProvenElements) {
+  private func time(_ circuit: KnownCircuit, _ file: [UInt8]) throws -> (figures: Figures, proof: ProvenElements) {
     let library = CircuitLibrary([circuit: file])
     let start = CPUClock.wall()
     let verifier = try verifier(library, circuit)
     let loadSeconds = (CPUClock.wall() - start) / 1e6
-    let wallet: ProvingWallet
-    do { wallet = try ProvingWallet(circuit, library) } catch { throw Failed(reason: "\(circuit.name): \(error)") }
-    // The first is not counted: the prover makes itself ready.
+    let wallet = try ProvingWallet(circuit, library)
+    // The first proof is not measured: the prover prepares itself before it.
     let proof = try wallet.prove(inSession: 0)
     var proving = Samples()
     for session in 1...max(1, rounds / 10) {
@@ -77,44 +66,40 @@ package struct ProofBenchmark {
       _ = try wallet.prove(inSession: session)
       proving.add(CPUClock.wall() - start)
     }
-    var processor = Samples()
-    var verifying: [(threads: Int, samples: Samples)] = [(1, Samples()), (2, Samples())]
+    var (processor, byOne, byTwo) = (Samples(), Samples(), Samples())
     for _ in 0..<rounds {
-      for index in verifying.indices {
-        let (start, startOfThread) = (CPUClock.wall(), CPUClock.thread())
-        try proof.verify(by: verifier, threads: verifying[index].threads)
-        verifying[index].samples.add(CPUClock.wall() - start)
-        if verifying[index].threads == 1 { processor.add(CPUClock.thread() - startOfThread) }
-      }
+      let (start, startOfThread) = (CPUClock.wall(), CPUClock.thread())
+      try proof.verify(by: verifier, threads: 1)
+      processor.add(CPUClock.thread() - startOfThread)
+      let end = CPUClock.wall()
+      byOne.add(end - start)
+      try proof.verify(by: verifier, threads: 2)
+      byTwo.add(CPUClock.wall() - end)
     }
-    return (
-      Figures(
-        circuit: circuit, loadSeconds: loadSeconds, proofBytes: proof.proof.count,
-        proveMilliseconds: proving.median / 1_000,
-        verifyMilliseconds: verifying.map { ($0.threads, $0.samples.median / 1_000) },
-        processorMilliseconds: processor.median / 1_000),
-      proof
-    )
+    let figures = Figures(
+      circuit: circuit, loadSeconds: loadSeconds, proofBytes: proof.proof.count,
+      proveMilliseconds: proving.median / 1_000,
+      verifyMilliseconds: [(1, byOne.median / 1_000), (2, byTwo.median / 1_000)],
+      processorMilliseconds: processor.median / 1_000)
+    return (figures, proof)
   }
 
-  private func verifier(_ library: CircuitLibrary, _ circuit: KnownCircuit) throws(Failed) -> LongfellowVerifier {
+  private func verifier(_ library: CircuitLibrary, _ circuit: KnownCircuit) throws -> LongfellowVerifier {
     guard let verifier = try? library.verifier(for: circuit) else {
-      throw Failed(reason: "\(circuit.name): the file is damaged or holds another circuit")
+      throw BenchError(reason: "the file is damaged or holds another circuit")
     }
     return verifier
   }
 }
 
-/// A mock wallet that proves as many elements of its driving licence as the circuit is for.
+/// A mock wallet that proves the circuit's number of elements of its driving licence.
 private struct ProvingWallet {
-  private let circuit: KnownCircuit
   private let wallet: MockWallet
   private let request: MockRequest
   private static let elements = ["given_name", "family_name", "document_number", "issuing_country"]
 
   init(_ circuit: KnownCircuit, _ library: CircuitLibrary) throws {
-    self.circuit = circuit
-    wallet = MockWallet(authority: try BenchmarkAnswer.authority(), prover: MockProver(circuits: library))
+    wallet = MockWallet(authority: try MeasuredResponse.authority(), prover: MockProver(circuits: library))
     var document = MockRequest.Document(
       docType: MockDocType.mDL,
       elements: Self.elements.prefix(circuit.elements).map { (MockNamespace.mDL, $0) })
@@ -122,20 +107,18 @@ private struct ProvingWallet {
     request = MockRequest(documents: [document])
   }
 
-  /// Every session has a proof of its own: the mock wallet remembers the last.
-  func prove(inSession number: Int) throws(ProofBenchmark.Failed) -> ProvenElements {
+  /// Each session number makes a new proof: the mock wallet would reuse the last proof for the same session.
+  func prove(inSession number: Int) throws -> ProvenElements {
     let transcript = CBORValue.array([.null, .null, .integer(Int64(number))]).encoded()
-    do {
-      let answer = try wallet.answer(request, transcript: transcript, at: BenchmarkAnswer.now)
-      if let proof = ProvenElements(answer.bytes, transcript: transcript) { return proof }
-    } catch {
-      throw ProofBenchmark.Failed(reason: "\(circuit.name): \(error)")
+    let response = try wallet.answer(request, transcript: transcript, at: MeasuredResponse.now).bytes
+    guard let proof = ProvenElements(response, transcript: transcript) else {
+      throw BenchError(reason: "the mock wallet made no proof")
     }
-    throw ProofBenchmark.Failed(reason: "\(circuit.name): the mock wallet made no proof")
+    return proof
   }
 }
 
-/// A proof with what it proves, as the circuit's verifier wants it.
+/// A proof with its statement.
 private struct ProvenElements {
   let proof: [UInt8]
   private let statement: LongfellowStatement
@@ -162,11 +145,9 @@ private struct ProvenElements {
       transcript: transcript, elements: elements, timestamp: time)
   }
 
-  func verify(by verifier: LongfellowVerifier, threads: Int) throws(ProofBenchmark.Failed) {
-    do throws(LongfellowError) {
-      try verifier.verify(proof: proof, statement: statement, threads: threads)
-    } catch {
-      throw ProofBenchmark.Failed(reason: "a proof of the mock wallet was refused: \(error)")
+  func verify(by verifier: LongfellowVerifier, threads: Int) throws {
+    do { try verifier.verify(proof: proof, statement: statement, threads: threads) } catch {
+      throw BenchError(reason: "a proof of the mock wallet was refused: \(error)")
     }
   }
 }
@@ -174,7 +155,7 @@ private struct ProvenElements {
 // MARK: Output
 
 extension ProofBenchmark.Figures {
-  /// One line a circuit, under one of headings.
+  /// Headings, and one line for each circuit.
   package static func text(_ all: [Self]) -> String {
     let headings = [
       "circuit", "load s", "resident MB", "proof bytes", "prove ms", "verify ms", "2 threads", "processor ms",

@@ -1,8 +1,7 @@
 import CCarryless
 import Longfellow
 
-/// Extends rows over GF(2^128) by the additive Fourier transform of Lin, Chung and Han (arXiv 1404.3458), over the
-/// basis of the subfield GF(2^16).
+/// Extends rows by the additive Fourier transform of Lin, Chung and Han (arXiv 1404.3458) over the basis of GF(2^16).
 struct AdditiveExtension: RowExtension {
   private let count, total, logSize: Int
   private let transform = AdditiveTransform()
@@ -73,16 +72,12 @@ private struct AdditiveTransform: Sendable {
     return sum.element
   }
 
-  private func plain(_ pointer: UnsafeMutablePointer<FieldGF128>) -> UnsafeMutablePointer<carryless_element> {
-    UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: carryless_element.self)
-  }
-
-  /// Coefficients to the values at the points coset … coset + 2^log − 1.
+  /// Transforms coefficients into the values at the points coset … coset + 2^log − 1.
   func forward(_ values: UnsafeMutablePointer<FieldGF128>, log: Int, coset: Int) {
     for level in (0..<log).reversed() {
       let step = 1 << level
       for start in stride(from: 0, to: 1 << log, by: 2 * step) {
-        let low = plain(values + start)
+        let low = FieldGF128.plain(values + start)
         carryless_forward(low, low + step, step, twiddle(level, coset + start))
       }
     }
@@ -92,20 +87,20 @@ private struct AdditiveTransform: Sendable {
     for level in 0..<log {
       let step = 1 << level
       for start in stride(from: 0, to: 1 << log, by: 2 * step) {
-        let low = plain(values + start)
+        let low = FieldGF128.plain(values + start)
         carryless_inverse(low, low + step, step, twiddle(level, coset + start))
       }
     }
   }
 
-  /// The truncated transform: of 2^log entries the first `known` are values and the others coefficients; each becomes
-  /// the other kind.
+  /// The truncated transform of 2^log entries: the first `known` entries change from values to coefficients, the others
+  /// from coefficients to values.
   func twoWay(_ entries: UnsafeMutablePointer<FieldGF128>, log: Int, coset: Int, values known: Int) {
     guard log > 0 else { return }
     let level = log - 1
     let step = 1 << level
     let factor = twiddle(level, coset)
-    let (low, high) = (plain(entries), plain(entries + step))
+    let (low, high) = (FieldGF128.plain(entries), FieldGF128.plain(entries + step))
     if known < step {
       carryless_forward(low + known, high + known, step - known, factor)
       twoWay(entries, log: level, coset: coset, values: known)
@@ -120,6 +115,3 @@ private struct AdditiveTransform: Sendable {
     }
   }
 }
-
-/// The smallest l with 2^l ≥ n.
-func ceilingLog2(_ n: Int) -> Int { n <= 1 ? 0 : Int.bitWidth - (n - 1).leadingZeroBitCount }

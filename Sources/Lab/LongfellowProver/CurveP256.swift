@@ -7,10 +7,6 @@ enum CurveP256 {
     0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa,
     0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
   ]
-  static let b = FieldP256(bigEndian: [
-    0x5a, 0xc6, 0x35, 0xd8, 0xaa, 0x3a, 0x93, 0xe7, 0xb3, 0xeb, 0xbd, 0x55, 0x76, 0x98, 0x86, 0xbc, 0x65, 0x1d, 0x06,
-    0xb0, 0xcc, 0x53, 0xb0, 0xf6, 0x3b, 0xce, 0x3c, 0x3e, 0x27, 0xd2, 0x60, 0x4b,
-  ])
   static let generator = ProjectivePoint(
     x: FieldP256(bigEndian: [
       0x6b, 0x17, 0xd1, 0xf2, 0xe1, 0x2c, 0x42, 0x47, 0xf8, 0xbc, 0xe6, 0xe5, 0x63, 0xa4, 0x40, 0xf2, 0x77, 0x03, 0x7d,
@@ -21,9 +17,9 @@ enum CurveP256 {
       0x57, 0x6b, 0x31, 0x5e, 0xce, 0xcb, 0xb6, 0x40, 0x68, 0x37, 0xbf, 0x51, 0xf5,
     ]), z: .one)
 
-  private static func square(ofYAt x: FieldP256) -> FieldP256 { x * x * x - x - x - x + b }
+  private static func square(ofYAt x: FieldP256) -> FieldP256 { x * x * x - x - x - x + .curveB }
 
-  /// One of the two y with this x: p ≡ 3 mod 4, so a root is the power of (p + 1)/4.
+  /// One of the two y for this x. Since p ≡ 3 mod 4, a square root is the power of (p + 1)/4.
   static func y(ofX x: FieldP256) -> FieldP256? {
     let square = square(ofYAt: x)
     // (p + 1)/4 = 2^254 − 2^222 + 2^190 + 2^94.
@@ -35,24 +31,22 @@ enum CurveP256 {
     return root * root == square ? root : nil
   }
 
-  /// nil if a coordinate isn't below p or the point isn't on the curve.
+  /// Nil if a coordinate is not below p, or the point is not on the curve.
   static func point(x: [UInt8], y: [UInt8]) -> ProjectivePoint? {
-    func element(_ bytes: [UInt8]) -> FieldP256? {
-      Array(bytes.reversed()).withUnsafeBufferPointer { $0.baseAddress.flatMap { FieldP256($0) } }
-    }
-    guard let x = element(x), let y = element(y), y * y == square(ofYAt: x) else { return nil }
+    guard let x = FieldP256(Array(x.reversed())), let y = FieldP256(Array(y.reversed())), y * y == square(ofYAt: x)
+    else { return nil }
     return ProjectivePoint(x: x, y: y, z: .one)
   }
 }
 
-/// A point by homogeneous coordinates. The circuit holds exactly those that the complete formulas give
-/// (Renes, Costello and Batina, IACR ePrint 2015/1060, algorithms 1 and 3).
+/// A point as the circuit computes it, with the complete formulas of Renes, Costello and Batina (ePrint 2015/1060,
+/// algorithms 1, 3).
 struct ProjectivePoint {
   let x, y, z: FieldP256
 
   static var infinity: Self { Self(x: .zero, y: .one, z: .zero) }
 
-  /// With z = 1; nil at infinity.
+  /// The same point with z = 1; nil at infinity.
   var affine: Self? {
     guard z != .zero else { return nil }
     let inverse = z.inverse
@@ -60,7 +54,7 @@ struct ProjectivePoint {
   }
 
   private static let a = FieldP256.zero - .point(3)
-  private static let b3 = CurveP256.b + CurveP256.b + CurveP256.b
+  private static let b3 = FieldP256.curveB + .curveB + .curveB
 
   static func + (p: Self, q: Self) -> Self {
     var (t0, t1, t2) = (p.x * q.x, p.y * q.y, p.z * q.z)

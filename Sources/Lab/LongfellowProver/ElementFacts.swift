@@ -1,24 +1,24 @@
 import CBOR
 import Cryptography
 
-/// What a proof needs of one shown element: its item, and where the circuit finds its parts.
+/// The facts that a proof needs about one shown element: its item, and the offsets of the item's parts.
 struct ElementFacts {
   /// The tagged item.
   let item: [UInt8]
-  /// Where in the MSO its digest's head is.
+  /// The offset in the MSO of its digest's head.
   let digest: Int
-  /// Where in the item the identifier's head is.
+  /// The offset in the item of the identifier's head.
   let identifier: Int
-  /// The item's four pairs in their order: where they start, and how long key and value are.
+  /// The item's four pairs in their order: the offset of each pair, and the length of its key and value.
   let pairs: [(start: Int, length: Int)]
-  /// The places among these of digestID, random, elementIdentifier, elementValue.
-  let places: [Int]
+  /// The indices of digestID, random, elementIdentifier and elementValue in `pairs`.
+  let order: [Int]
 
   init(
     _ element: (identifier: String, value: [UInt8]), of document: ProvableDocument, issuer: IssuerFacts, version: Int
-  ) throws(ProverRefusal) {
+  ) throws(ProverError) {
     try Self.check(element, version: version)
-    // Of all name spaces: which one it is in is not proven.
+    // Any namespace is allowed: the proof does not show the namespace.
     let found = document.items.compactMap { Members($0) }.filter { $0.identifier == element.identifier }
     guard !found.isEmpty else { throw .elementMissing }
     guard let members = found.first(where: { $0.value.elementsEqual(element.value) }) else {
@@ -30,7 +30,8 @@ struct ElementFacts {
     }
     guard (56...119).contains(item.count) else { throw .itemLength }
     pairs = members.pairs
-    places = try members.places()
+    order = ["digestID", "random", "elementIdentifier", "elementValue"].compactMap { members.keys.firstIndex(of: $0) }
+    guard order.count == 4 else { throw .itemFormat }
     identifier = members.identifierOffset
     let text = CBORValue.text(element.identifier).encoded()
     guard item.dropFirst(identifier).starts(with: text) else { throw .itemFormat }
@@ -42,9 +43,7 @@ struct ElementFacts {
   }
 
   /// The bounds of the circuits and of Google's verifiers.
-  private static func check(
-    _ element: (identifier: String, value: [UInt8]), version: Int
-  ) throws(ProverRefusal) {
+  private static func check(_ element: (identifier: String, value: [UInt8]), version: Int) throws(ProverError) {
     let length = element.identifier.utf8.count
     guard (1...(version == 6 ? 32 : 23)).contains(length) else { throw .identifierLength }
     guard element.value.count <= 64 else { throw .valueTooLong }
@@ -69,9 +68,9 @@ private struct Members {
   let identifierOffset: Int
   let value: ArraySlice<UInt8>
   private(set) var pairs: [(start: Int, length: Int)] = []
-  private var keys: [String] = []
+  private(set) var keys: [String] = []
 
-  /// nil if these are not the bytes of an item.
+  /// Nil if these are not the bytes of an item.
   init?(_ item: [UInt8]) {
     self.item = item
     guard let whole = try? CBORItem(parsing: item), let map = whole.embedded,
@@ -85,11 +84,5 @@ private struct Members {
       pairs.append((key.startOffset, key.encoded.count + value.encoded.count))
       keys.append(key.text ?? "")
     }
-  }
-
-  func places() throws(ProverRefusal) -> [Int] {
-    let places = ["digestID", "random", "elementIdentifier", "elementValue"].compactMap { keys.firstIndex(of: $0) }
-    guard places.count == 4 else { throw .itemFormat }
-    return places
   }
 }

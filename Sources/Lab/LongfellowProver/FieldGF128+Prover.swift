@@ -19,19 +19,17 @@ extension FieldGF128: ProverField {
     point(Int(truncatingIfNeeded: source.next() & 0xffff))
   }
 
-  // A struct of one member has its member's layout, and a term of such elements that of the term in C.
+  // A struct with one member has that member's layout. So a term of such elements has the same layout as the term in C.
 
   private static func plain(_ pointer: UnsafePointer<Self>) -> UnsafePointer<carryless_element> {
     UnsafeRawPointer(pointer).assumingMemoryBound(to: carryless_element.self)
   }
 
-  private static func plain(_ pointer: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<carryless_element> {
+  static func plain(_ pointer: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<carryless_element> {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: carryless_element.self)
   }
 
-  private static func plain(
-    _ pointer: UnsafeMutablePointer<BoundTerm<Self>>
-  ) -> UnsafeMutablePointer<carryless_term> {
+  private static func plain(_ pointer: UnsafeMutablePointer<BoundTerm<Self>>) -> UnsafeMutablePointer<carryless_term> {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: carryless_term.self)
   }
 
@@ -52,8 +50,7 @@ extension FieldGF128: ProverField {
   static func roundSums(
     _ sums: UnsafePointer<Self>, _ wires: UnsafePointer<Self>, pairs: Int
   ) -> (constant: Self, square: Self) {
-    var constant = carryless_element()
-    var square = carryless_element()
+    var (constant, square) = (carryless_element(), carryless_element())
     carryless_round_sums(plain(sums), plain(wires), pairs, &constant, &square)
     return (Self(constant), Self(square))
   }
@@ -65,8 +62,8 @@ extension FieldGF128: ProverField {
     constants.withUnsafeBufferPointer { constants in
       guard let constants = constants.baseAddress else { return true }
       return carryless_evaluate(
-        layer.groups, layer.groups.count, layer.entries, plain(constants), UInt32(one),
-        plain(wires), plain(outputs)) == 1
+        layer.groups, layer.groups.count, layer.entries, plain(constants), UInt32(one), plain(wires), plain(outputs))
+        == 1
     }
   }
 
@@ -90,22 +87,18 @@ extension FieldGF128: ProverField {
   }
 }
 
-/// Finds the numbers of subfield elements by a basis in echelon form: each row's highest bit is in no later row.
+/// Finds the numbers of subfield elements with a basis in echelon form: no later row has the highest bit of an earlier
+/// row.
 private enum SubfieldNumbers {
-  private struct Row {
-    let value: UInt128
-    let number: UInt16
-  }
-
-  private static let rows: [Row] = {
-    var rows: [Row] = []
+  private static let rows: [(value: UInt128, number: UInt16)] = {
+    var rows: [(value: UInt128, number: UInt16)] = []
     for (index, element) in FieldGF128.basis.enumerated() {
       var (value, number) = (wide(element), UInt16(1) << UInt16(index))
       for row in rows where value & highestBit(row.value) != 0 {
         value ^= row.value
         number ^= row.number
       }
-      rows.append(Row(value: value, number: number))
+      rows.append((value, number))
     }
     return rows
   }()
@@ -116,7 +109,7 @@ private enum SubfieldNumbers {
 
   private static func highestBit(_ value: UInt128) -> UInt128 { 1 << UInt128(127 - value.leadingZeroBitCount) }
 
-  /// nil for an element outside of the subfield.
+  /// Nil for an element outside of the subfield.
   static func number(of element: FieldGF128) -> UInt16? {
     var (rest, number) = (wide(element), UInt16(0))
     for row in rows where rest & highestBit(row.value) != 0 {

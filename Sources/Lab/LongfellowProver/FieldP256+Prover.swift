@@ -8,9 +8,7 @@ extension FieldP256: ProverField {
 
   static func random(_ source: inout ProverRandomness) -> Self {
     while true {
-      if let element = source.bytes(byteCount).withUnsafeBufferPointer({ $0.baseAddress.flatMap { Self($0) } }) {
-        return element
-      }
+      if let element = Self(source.bytes(byteCount)) { return element }
     }
   }
 
@@ -36,8 +34,7 @@ extension FieldP256: ProverField {
   static func roundSums(
     _ sums: UnsafePointer<Self>, _ wires: UnsafePointer<Self>, pairs: Int
   ) -> (constant: Self, square: Self) {
-    var constant = zero
-    var square = zero
+    var (constant, square) = (zero, zero)
     for index in 0..<pairs {
       let (sum, wire) = (sums[2 * index], wires[2 * index])
       constant = constant + sum * wire
@@ -77,8 +74,7 @@ extension FieldP256: ProverField {
         let (output, constant) = (outputs[Int(layer.entries[term].output)], Int(layer.entries[term].constant))
         value = value + (constant == one ? output : constants[constant] * output)
       }
-      let left = UInt32(layer.groups[group].left)
-      let right = UInt32(layer.groups[group].right)
+      let (left, right) = (UInt32(layer.groups[group].left), UInt32(layer.groups[group].right))
       terms[group] = BoundTerm(left: left, right: right, value: value)
       sums[Int(left)] = sums[Int(left)] + value * wires[Int(right)]
     }
@@ -103,7 +99,7 @@ extension FieldP256: ProverField {
       let term = terms[index]
       let (own, other) = isLeft ? (term.left, term.right) : (term.right, term.left)
       index += 1
-      // With the odd wire's term beside it, which may be absent.
+      // If present, the odd wire's term is the next term.
       var difference = term.value
       if own & 1 == 0 {
         difference = zero - difference

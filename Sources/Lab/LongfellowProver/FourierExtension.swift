@@ -1,6 +1,6 @@
 import Longfellow
 
-/// Extends rows over the base field of P-256 by a convolution, which is what Lagrange's formula comes to:
+/// Extends rows over the base field of P-256 by Lagrange's formula, written as a convolution:
 /// with d = count − 1, y(k) = (−1)^d (k−d) C(k,d) Σ_j (−1)^j C(d,j) y_j / (k−j).
 struct FourierExtension: RowExtension {
   private let count, total: Int
@@ -45,7 +45,7 @@ struct FourierExtension: RowExtension {
     }
   }
 
-  /// Two rows at a time, one as the real and one as the imaginary part.
+  /// Extends two rows at a time, as the real and the imaginary part.
   func extend(_ rows: UnsafeMutablePointer<FieldP256>, stride: Int, number: Int) {
     var values = [ComplexP256](repeating: .zero, count: transform.size)
     values.withUnsafeMutableBufferPointer { values in
@@ -62,8 +62,7 @@ struct FourierExtension: RowExtension {
     _ values: UnsafeMutablePointer<ComplexP256>
   ) {
     for j in 0..<count {
-      values[j] = ComplexP256(
-        real: before[j] * first[j], imaginary: second.map { before[j] * $0[j] } ?? .zero)
+      values[j] = ComplexP256(real: before[j] * first[j], imaginary: second.map { before[j] * $0[j] } ?? .zero)
     }
     (values + count).update(repeating: .zero, count: transform.size - count)
     transform.forward(values)
@@ -102,7 +101,7 @@ struct ComplexP256: Sendable {
 /// The Fourier transform over the quadratic extension, which has roots of unity of order 2^31 and norm 1.
 private struct FourierTransform: Sendable {
   let log: Int
-  /// The powers of a primitive root of unity, half of them.
+  /// Half of the powers of a primitive root of unity.
   private let roots: [ComplexP256]
 
   var size: Int { 1 << log }

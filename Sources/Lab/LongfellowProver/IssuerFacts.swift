@@ -1,7 +1,7 @@
 import CBOR
 import Cryptography
 
-/// What a proof needs of issuerAuth: the signature, and where the circuit finds its patterns in the MSO.
+/// The facts that a proof needs about issuerAuth: the signature, and the offsets of the circuit's patterns in the MSO.
 struct IssuerFacts {
   /// The Sig_structure (RFC 9052, 4.4).
   let signed: [UInt8]
@@ -13,7 +13,7 @@ struct IssuerFacts {
   let securityObject: [UInt8]
   let validFrom, validUntil, deviceKeyInfo, valueDigests: Int
 
-  init(_ issuerAuth: [UInt8], timestamp: String) throws(ProverRefusal) {
+  init(_ issuerAuth: [UInt8], timestamp: String) throws(ProverError) {
     let parts = try Self.parts(issuerAuth)
     guard parts.protected == [0xa1, 0x01, 0x26] else { throw .issuerAlgorithm }
     guard parts.signature.count == 64 else { throw .issuerSignature }
@@ -44,11 +44,9 @@ struct IssuerFacts {
     (deviceX, deviceY) = try Self.deviceKey(in: securityObject, at: deviceKeyInfo)
   }
 
-  private typealias Parts = (
-    protected: ArraySlice<UInt8>, certificate: [UInt8], payload: [UInt8], signature: [UInt8]
-  )
+  private typealias Parts = (protected: ArraySlice<UInt8>, certificate: [UInt8], payload: [UInt8], signature: [UInt8])
 
-  private static func parts(_ issuerAuth: [UInt8]) throws(ProverRefusal) -> Parts {
+  private static func parts(_ issuerAuth: [UInt8]) throws(ProverError) -> Parts {
     guard let item = try? CBORItem(parsing: issuerAuth) else { throw .issuerAuthMalformed }
     let fields = (item.content(ofTag: 18) ?? item).elements.map { Array($0) } ?? []
     guard fields.count == 4, let protected = fields[0].bytes, let payload = fields[2].bytes,
@@ -58,8 +56,8 @@ struct IssuerFacts {
     return (protected, Array(certificate), Array(payload), Array(signature))
   }
 
-  /// The subject's key: the only SubjectPublicKeyInfo in a certificate, so it is found by its bytes.
-  private static func key(inCertificate certificate: [UInt8]) throws(ProverRefusal) -> ([UInt8], [UInt8]) {
+  /// The subject's key, found by its bytes: a certificate has only one SubjectPublicKeyInfo.
+  private static func key(inCertificate certificate: [UInt8]) throws(ProverError) -> ([UInt8], [UInt8]) {
     let head = PublicKey.p256InfoPrefix + [0x04]
     for start in certificate.indices.dropLast(head.count + 63) {
       let end = start + head.count
@@ -69,8 +67,8 @@ struct IssuerFacts {
     throw .issuerKey
   }
 
-  /// A key, tag 0, and a text of 20 characters, which end with Z.
-  private static func date(_ key: String, in bytes: [UInt8], at offset: Int) throws(ProverRefusal) -> [UInt8] {
+  /// The text after a key and tag 0: 20 characters, the last of them Z.
+  private static func date(_ key: String, in bytes: [UInt8], at offset: Int) throws(ProverError) -> [UInt8] {
     let head = CBORValue.text(key).encoded() + [0xc0, 0x74]
     let date = bytes.dropFirst(offset + head.count).prefix(20)
     guard bytes.dropFirst(offset).starts(with: head), date.count == 20, date.last == UInt8(ascii: "Z") else {
@@ -79,7 +77,7 @@ struct IssuerFacts {
     return Array(date)
   }
 
-  private static func deviceKey(in bytes: [UInt8], at offset: Int) throws(ProverRefusal) -> ([UInt8], [UInt8]) {
+  private static func deviceKey(in bytes: [UInt8], at offset: Int) throws(ProverError) -> ([UInt8], [UInt8]) {
     let start: [UInt8] =
       CBORValue.text("deviceKeyInfo").encoded() + [0xa1] + CBORValue.text("deviceKey").encoded()
       + [0xa4, 0x01, 0x02, 0x20, 0x01, 0x21, 0x58, 0x20]
@@ -92,39 +90,35 @@ struct IssuerFacts {
     return (Array(x), Array(tail.dropFirst(middle.count).prefix(32)))
   }
 
-  /// Where in the MSO the head of this digest is, in whatever name space.
-  func offset(ofDigest digest: [UInt8]) throws(ProverRefusal) -> Int {
+  /// The offset in the MSO of this digest's head, in any namespace.
+  func offset(ofDigest digest: [UInt8]) throws(ProverError) -> Int {
     let digests = try SecurityObjectSearch(securityObject).value(of: "valueDigests")
-    guard let spaces = digests.entries else { throw .digestMissing }
-    for (_, space) in spaces {
-      guard let entries = space.entries else { continue }
-      for (_, value) in entries where value.encoded.elementsEqual([0x58, 0x20] + digest) { return value.startOffset }
+    let entries = (digests.entries.map(Array.init) ?? []).flatMap { $0.value.entries.map(Array.init) ?? [] }
+    guard let entry = entries.first(where: { $0.value.encoded.elementsEqual([0x58, 0x20] + digest) }) else {
+      throw .digestMissing
     }
-    throw .digestMissing
+    return entry.value.startOffset
   }
 }
 
-/// The members of a map in the MSO, and where their keys are.
+/// The members of a map in the MSO, and the offsets of their keys.
 private struct SecurityObjectSearch {
   private let map: CBORItem
 
-  init(_ bytes: [UInt8]) throws(ProverRefusal) {
+  init(_ bytes: [UInt8]) throws(ProverError) {
     guard let map = try? CBORItem(parsing: bytes) else { throw .issuerAuthMalformed }
     self.map = map
   }
 
   init(_ map: CBORItem) { self.map = map }
 
-  func value(of key: String) throws(ProverRefusal) -> CBORItem {
+  func value(of key: String) throws(ProverError) -> CBORItem {
     guard let value = map[key: key] else { throw .issuerAuthMalformed }
     return value
   }
 
-  func offset(of key: String) throws(ProverRefusal) -> Int {
-    guard var entries = map.entries else { throw .issuerAuthMalformed }
-    while let entry = entries.next() {
-      if entry.key.isText(key) { return entry.key.startOffset }
-    }
-    throw .issuerAuthMalformed
+  func offset(of key: String) throws(ProverError) -> Int {
+    guard let entry = map.entries?.first(where: { $0.key.isText(key) }) else { throw .issuerAuthMalformed }
+    return entry.key.startOffset
   }
 }

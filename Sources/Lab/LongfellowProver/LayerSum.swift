@@ -1,9 +1,10 @@
 import Longfellow
 
-/// The memory for the sums of a circuit's layers, as large as the largest.
+/// The memory for the sums of a circuit's layers, sized for the largest layer.
 final class LayerMemory<F: ProverField> {
   fileprivate let terms: UnsafeMutablePointer<BoundTerm<F>>
-  /// The right hand's wires, and for each hand the sums by which its wires are multiplied; one element more than wires.
+  /// The right hand's wires, and for each hand the factors of its wires; each has one element more than there are
+  /// wires.
   fileprivate let right: UnsafeMutablePointer<F>
   fileprivate let sums: [UnsafeMutablePointer<F>]
   /// The outputs' factors.
@@ -22,7 +23,7 @@ final class LayerMemory<F: ProverField> {
     for pointer in sums + [right, factors] { pointer.deallocate() }
   }
 
-  /// eq(points[0], i) + factor·eq(points[1], i) for the first `count` wires, until the next are made.
+  /// eq(points[0], i) + factor·eq(points[1], i) for the first `count` wires. Valid until the next call.
   func factors(_ points: [[F]], count: Int, _ factor: F) -> UnsafePointer<F> {
     F.fill(
       UnsafeMutableBufferPointer(start: factors, count: count), EqFactors(points[0], count: count),
@@ -31,20 +32,19 @@ final class LayerMemory<F: ProverField> {
   }
 }
 
-/// A layer's sum over its terms, of which challenges bind the wires bit by bit, the left one's first
-/// (draft-google-cfrg-libzk, Sumcheck).
+/// A layer's sum over its terms (draft-google-cfrg-libzk, Sumcheck). It is bound bit by bit, the left wire's bit first.
 struct LayerSum<F: ProverField> {
   private let memory: LayerMemory<F>
-  /// For each hand.
+  /// The wires of each hand.
   private let wires: [UnsafeMutablePointer<F>]
-  /// Wires of each hand that are left, and terms.
+  /// The number of remaining wires for each hand, and the number of remaining terms.
   private var sizes: [Int]
   private var count: Int
 
   /// - Parameters:
-  ///   - constants: of the circuit, with 0 replaced by the layer's challenge.
+  ///   - constants: the circuit's constants, with 0 replaced by the layer's challenge.
   ///   - outputs: the factor of each output.
-  ///   - wires: with a zero after them; they are used up.
+  ///   - wires: the wires, then a zero. They are overwritten.
   init(
     _ layer: CircuitLayer, constants: [F], one: Int, outputs: UnsafePointer<F>, wires: UnsafeMutablePointer<F>,
     memory: LayerMemory<F>
@@ -66,11 +66,10 @@ struct LayerSum<F: ProverField> {
 
   /// The sum as a polynomial of the hand's lowest bit: the coefficients of 1 and of the square.
   func polynomial(_ hand: Hand) -> (constant: F, square: F) {
-    F.roundSums(
-      memory.sums[hand.rawValue], wires[hand.rawValue], pairs: (sizes[hand.rawValue] + 1) / 2)
+    F.roundSums(memory.sums[hand.rawValue], wires[hand.rawValue], pairs: (sizes[hand.rawValue] + 1) / 2)
   }
 
-  /// Binds the hand's lowest bit, and makes the other hand's sums.
+  /// Binds the hand's lowest bit, and computes the other hand's sums.
   mutating func bind(_ hand: Hand, _ challenge: F) {
     let own = wires[hand.rawValue]
     let pairs = (sizes[hand.rawValue] + 1) / 2
@@ -79,8 +78,7 @@ struct LayerSum<F: ProverField> {
     sizes[hand.rawValue] = pairs
     let other: Hand = hand == .left ? .right : .left
     clearSums(other)
-    count = F.fold(
-      hand, memory.terms, count: count, challenge, wires: own, sums: memory.sums[other.rawValue])
+    count = F.fold(hand, memory.terms, count: count, challenge, wires: own, sums: memory.sums[other.rawValue])
   }
 
   /// When all bits are bound, the hand's wire.

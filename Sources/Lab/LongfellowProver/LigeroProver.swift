@@ -1,6 +1,6 @@
 import Longfellow
 
-/// The answers that show the constraints to hold for the committed values (draft-google-cfrg-libzk, Ligero proof).
+/// The proof that the constraints hold for the committed values (draft-google-cfrg-libzk, Ligero proof).
 struct LigeroProver<F: ProverField> {
   let lowDegree, dot, quadraticStart, quadraticEnd: [F]
   /// The opened columns' leaves.
@@ -12,7 +12,7 @@ struct LigeroProver<F: ProverField> {
   ) {
     let shape = tableau.shape
     transcript.write(bytes: [0xde, 0xad, 0xbe, 0xef] + [UInt8](repeating: 0, count: 28))
-    // All challenges come before any answer.
+    // All challenges come before any reply.
     let lowDegree: [F] = transcript.elements(shape.contentRows)
     let linear: [F] = transcript.elements(circuit.layers.count + 1)
     let quadratic: [F] = transcript.elements(3 * circuit.layers.count)
@@ -23,14 +23,11 @@ struct LigeroProver<F: ProverField> {
     let products = Self.quadratic(tableau, quadraticRows)
     quadraticStart = Array(products[..<shape.opened])
     quadraticEnd = Array(products[shape.block...])
-    transcript.write(array: self.lowDegree[...])
-    transcript.write(array: dot[...])
-    transcript.write(array: quadraticStart[...])
-    transcript.write(array: quadraticEnd[...])
+    for part in [self.lowDegree, dot, quadraticStart, quadraticEnd] { transcript.write(array: part[...]) }
     opened = transcript.choose(shape.opened, of: shape.leaves)
   }
 
-  /// The constraints summed with their challenges: a weight for each place of a value, row by row.
+  /// Sums the constraints with their challenges. The result has a weight for each value's index, row by row.
   private static func weights(
     _ shape: CommitmentShape, _ circuit: Circuit<F>, _ sumcheck: SumcheckProver<F>, _ linear: [F], _ quadratic: [F]
   ) -> [F] {
@@ -77,8 +74,7 @@ struct LigeroProver<F: ProverField> {
       `extension`.extend(rows, stride: shape.doubleBlock, number: shape.contentRows)
       return sum(startingWith: tableau.row(1), count: shape.doubleBlock) { sum in
         for row in 0..<shape.contentRows {
-          F.addProducts(
-            to: sum, rows + row * shape.doubleBlock, tableau.row(3 + row), count: shape.doubleBlock)
+          F.addProducts(to: sum, rows + row * shape.doubleBlock, tableau.row(3 + row), count: shape.doubleBlock)
         }
       }
     }

@@ -1,39 +1,37 @@
 import Cryptography
 import Longfellow
 
-/// Proves mdocs with longfellow-libzk-v1 and one pair of circuits.
+/// Proves mdocs with longfellow-libzk-v1 and one pair of circuits. One prover can make many proofs.
 package struct LongfellowProver: Sendable {
   private let pair: CircuitPair
   private let hash: PartProver<FieldGF128>
   private let signature: PartProver<FieldP256>
 
-  /// - Parameter pair: made ready once, for many proofs.
   package init(_ pair: CircuitPair) {
     self.pair = pair
     hash = PartProver(pair.hash, pair.known, columns: pair.known.hashBlock)
     signature = PartProver(pair.signature, pair.known, columns: pair.known.signatureBlock)
   }
 
-  /// A proof, and where its sections start.
+  /// A proof, and the offsets of its sections.
   package struct Proof: Sendable {
-    /// Six tags, the part of the circuit of hashes, the part of the circuit of signatures.
+    /// Six tags, then the hash circuit's part, then the signature circuit's part.
     package let bytes: [UInt8]
     package let hash: ProofSections
     package let signature: ProofSections
   }
 
   /// Proves with the operating system's randomness.
-  package func prove(_ document: ProvableDocument, _ request: ProverRequest) throws(ProverRefusal) -> Proof {
+  package func prove(_ document: ProvableDocument, _ request: ProverRequest) throws(ProverError) -> Proof {
     guard var random = try? ProverRandomness() else { throw .noRandomness }
     return try prove(document, request, random: &random)
   }
 
-  /// - Parameter random: of a secret seed, which is never used again.
+  /// - Parameter random: random bytes of a secret seed, for this proof only.
   package func prove(
     _ document: ProvableDocument, _ request: ProverRequest, random: inout ProverRandomness
-  ) throws(ProverRefusal) -> Proof {
-    var keys: [FieldGF128] = []
-    for _ in 0..<6 { keys.append(.random(&random)) }
+  ) throws(ProverError) -> Proof {
+    let keys = FieldGF128.random(6, &random)
     var witness = try MdocWitness(document, request, for: pair.known, keys: keys)
     var transcript = Transcript(session: request.transcript)
     let hashed = hash.commit(witness.hash.inputs.values, &random)
@@ -47,4 +45,88 @@ package struct LongfellowProver: Sendable {
     let signature = try signature.prove(witness.signature.inputs.values, signed, &transcript, &writer)
     return Proof(bytes: writer.bytes, hash: hash, signature: signature)
   }
+}
+
+/// Proves one of the two circuits.
+struct PartProver<F: ProverField>: Sendable {
+  private let circuit: Circuit<F>
+  private let shape: CommitmentShape
+  private let extensions: Tableau<F>.Extensions
+
+  struct Commitment {
+    /// The private inputs, then the pads.
+    let values: [F]
+    let tableau: Tableau<F>
+    let tree: MerkleCommitment
+  }
+
+  init(_ circuit: Circuit<F>, _ known: KnownCircuit, columns: Int) {
+    self.circuit = circuit
+    shape = CommitmentShape(circuit, rate: known.rate, opened: known.openedColumns, columns: columns)
+    extensions = Tableau<F>.Extensions(shape)
+  }
+
+  /// Commits to the private inputs, which have no tags, and to pads.
+  func commit(_ inputs: [F], _ random: inout ProverRandomness) -> Commitment {
+    var values = Array(inputs[circuit.publicInputs...])
+    values.reserveCapacity(shape.values)
+    for pads in shape.pads {
+      values += F.random(pads.rounds + 2, &random)
+      values.append(values[values.count - 2] * values[values.count - 1])
+    }
+    let tableau = Tableau(
+      shape, values: values, privateInputs: circuit.privateInputs, extensions: extensions, random: &random)
+    return Commitment(values: values, tableau: tableau, tree: MerkleCommitment(tableau, random: &random))
+  }
+
+  /// Writes this circuit's part of the proof. The inputs include the tags.
+  func prove(
+    _ inputs: [F], _ commitment: Commitment, _ transcript: inout Transcript, _ writer: inout ProofWriter
+  ) throws(ProverError) -> ProofSections {
+    let evaluation = try Evaluation(circuit, inputs: inputs)
+    let sumcheck = SumcheckProver(
+      &transcript, circuit: circuit, shape: shape, values: commitment.values, evaluation: evaluation)
+    let ligero = LigeroProver(
+      &transcript, tableau: commitment.tableau, sumcheck: sumcheck, circuit: circuit, extensions: extensions)
+    return writer.write(commitment.tableau, commitment.tree, sumcheck, ligero)
+  }
+}
+
+/// The sizes of a commitment to a circuit's private inputs and pads (draft-google-cfrg-libzk, Ligero parameters).
+struct CommitmentShape: Sendable {
+  /// The number of opened columns, and of random values at the start of each row.
+  let opened: Int
+  /// A row's degree bound, the number of its values, and the degree bound of a product of two rows.
+  let block, width, doubleBlock: Int
+  /// The number of columns of the whole tableau, and of columns that can be opened.
+  let columns, leaves: Int
+  /// The number of committed values. The private inputs are first.
+  let values: Int
+  let witnessRows, quadraticRows: Int
+  /// For each layer: the index of its first pad, and the number of pads before its two wires' pads.
+  private(set) var pads: [(start: Int, rounds: Int)] = []
+
+  init<F>(_ circuit: Circuit<F>, rate: Int, opened: Int, columns: Int) {
+    self.opened = opened
+    self.columns = columns
+    block = (columns + 1) / (2 + rate)
+    width = block - opened
+    doubleBlock = 2 * block - 1
+    leaves = columns - doubleBlock
+    var next = circuit.privateInputs
+    for layer in circuit.layers {
+      pads.append((next, 4 * layer.logWires))
+      next += 4 * layer.logWires + 3
+    }
+    values = next
+    witnessRows = (values + width - 1) / width
+    quadraticRows = (circuit.layers.count + width - 1) / width
+  }
+
+  /// Rows of witnesses and of the quadratic constraints' factors and products.
+  var contentRows: Int { witnessRows + 3 * quadraticRows }
+  var rows: Int { contentRows + 3 }
+
+  /// The index of the first factor of a layer's quadratic constraint. The second factor and the product follow.
+  func product(ofLayer layer: Int) -> Int { pads[layer].start + pads[layer].rounds }
 }

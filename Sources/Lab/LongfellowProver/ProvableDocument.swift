@@ -1,6 +1,6 @@
-/// A document as a wallet has it, in the bytes that issuer and device signed.
+/// A wallet's document, in the bytes that issuer and device signed.
 package struct ProvableDocument: Sendable {
-  /// How the device authenticated (ISO/IEC 18013-5, 9.1.3).
+  /// The device's authentication (ISO/IEC 18013-5, 9.1.3).
   package enum DeviceAuthentication: Sendable {
     /// r and s, 32 bytes each, over empty DeviceNameSpaces.
     case signature([UInt8])
@@ -22,7 +22,7 @@ package struct ProvableDocument: Sendable {
   }
 }
 
-/// What a proof shall show of a document.
+/// The statement that a proof shows.
 package struct ProverRequest: Sendable {
   /// Identifiers and the CBOR of their values, in the response's order.
   package let elements: [(identifier: String, value: [UInt8])]
@@ -36,4 +36,63 @@ package struct ProverRequest: Sendable {
     self.transcript = transcript
     self.timestamp = timestamp
   }
+}
+
+/// The reason why a document cannot be proven.
+package enum ProverError: Error, Equatable {
+  // The request.
+  case elementCount, identifierRepeated
+  /// The text is not `YYYY-MM-DDThh:mm:ssZ`.
+  case timestampMalformed
+  /// The doc type is empty or longer than 255 bytes.
+  case documentTypeLength
+  /// The identifier is empty or longer than the circuit's version can hold.
+  case identifierLength
+  /// The value is longer than 64 bytes of CBOR, or the value and its identifier together are longer than version 6 can
+  /// hold.
+  case valueTooLong
+  /// The value is an array, a map, or of another type that circuits do not compare.
+  case valueNotSimple
+
+  // The issuer's signature.
+  /// issuerAuth is not a COSE_Sign1 that contains an MSO.
+  case issuerAuthMalformed
+  /// The protected header is not `a1 01 26`: ES256, and nothing else.
+  case issuerAlgorithm
+  /// The signer's certificate has no P-256 key in uncompressed form.
+  case issuerKey
+  case issuerSignature
+
+  // The MSO.
+  /// The payload is not `d8 18 59` with a length of two bytes.
+  case securityObjectTooShort
+  /// The signed structure has more hash blocks than the circuit.
+  case securityObjectTooLong
+  /// The digests are not SHA-256.
+  case digestAlgorithm
+  /// A validity date is not tag 0 over 20 characters that end with Z.
+  case validityFormat
+  case outsideValidity
+  /// deviceKeyInfo has more than a P-256 key in the order 1, −1, −2, −3.
+  case deviceKeyFormat
+
+  // The elements.
+  case elementMissing, elementValueDiffers, digestMissing
+  /// The item is not `d8 18 58` with a map of four entries.
+  case itemFormat
+  /// The item does not fill exactly two hash blocks.
+  case itemLength
+  /// In version 6, elementValue must follow elementIdentifier.
+  case itemOrder
+
+  // The device.
+  case deviceMAC
+  /// The signature is not the device's signature over empty DeviceNameSpaces.
+  case deviceSignature
+
+  /// The circuit cannot process a hash or a coordinate. Another device signature may help.
+  case unluckyNumber
+  /// The circuit is not satisfied, although all checks passed.
+  case circuitNotSatisfied
+  case noRandomness
 }

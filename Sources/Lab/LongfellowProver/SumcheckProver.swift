@@ -1,18 +1,18 @@
 import Longfellow
 
-/// A circuit's sumcheck as the prover runs it (draft-google-cfrg-libzk, Sumcheck): what it sends, masked by the pads,
-/// and the linear constraints on the committed values to which all comes down.
+/// A circuit's sumcheck, run by the prover (draft-google-cfrg-libzk, Sumcheck). It has the messages, masked by the
+/// pads, and the resulting linear constraints on the committed values.
 struct SumcheckProver<F: ProverField> {
   private let circuit: Circuit<F>
   private let shape: CommitmentShape
-  /// The committed values, pads among them.
+  /// The committed values, including the pads.
   private let values: [F]
   private let two = F.point(2)
   private let lagrange = LagrangeOfThree<F>()
 
-  /// In the order of the proof.
+  /// The messages in the order of the proof.
   private(set) var messages: [F] = []
-  /// For each layer the coefficients of the three last pads of the layer before and of its own.
+  /// For each layer, the coefficients of the previous layer's last three pads and of its own pads.
   private(set) var coefficients: [[F]] = []
   /// The factor of each input in the last constraint, and of the last layer's right wire.
   private(set) var inputs: [F] = []
@@ -41,7 +41,7 @@ struct SumcheckProver<F: ProverField> {
       let sum = LayerSum(
         layer, constants: circuit.constants.map { $0 == .zero ? beta : $0 }, one: circuit.indexOfOne,
         outputs: memory.factors(points, count: count, alpha), wires: evaluation.wires[index], memory: memory)
-      var rounds = Rounds(index, sum, claim: claims[0] + alpha * claims[1], alpha: alpha)
+      var rounds = Rounds(layer: index, sum: sum, claim: claims[0] + alpha * claims[1], form: [.one, alpha, .zero])
       run(&rounds, &transcript)
       points = rounds.points
       claims = Hand.allCases.map { rounds.sum.wire($0) }
@@ -51,22 +51,15 @@ struct SumcheckProver<F: ProverField> {
     inputs = Array(UnsafeBufferPointer(start: memory.factors(points, count: count, gamma), count: count))
   }
 
-  /// What changes from round to round of a layer.
+  /// The state between the rounds of a layer.
   private struct Rounds {
     let layer: Int
     var sum: LayerSum<F>
-    /// What the sum is.
+    /// The sum's value.
     var claim: F
     var points: [[F]] = [[], []]
     /// A verifier's claim as a linear form of pads.
     var form: [F]
-
-    init(_ layer: Int, _ sum: LayerSum<F>, claim: F, alpha: F) {
-      self.layer = layer
-      self.sum = sum
-      self.claim = claim
-      form = [.one, alpha, .zero]
-    }
   }
 
   private mutating func run(_ rounds: inout Rounds, _ transcript: inout Transcript) {
@@ -109,16 +102,16 @@ struct SumcheckProver<F: ProverField> {
 
 /// The polynomial through the values at the three points of a round.
 private struct LagrangeOfThree<F: ProofField> {
-  private let two = F.point(2)
+  private let two: F
   private let inverses: [F]
 
   init() {
-    let two = F.point(2)
+    two = F.point(2)
     inverses = [two.inverse, (F.one - two).inverse, (two * (two - .one)).inverse]
   }
 
-  /// Replaces the claim's linear form by that of the polynomial's value at `x`: its value at 1 is the claim less the
-  /// one at 0, and the pads of those at 0 and at two are new.
+  /// Replaces the claim's linear form by the form of the polynomial's value at `x`. The value at 1 is the claim minus
+  /// the value at 0; the pads of the values at 0 and 2 are new.
   func extend(_ form: inout [F], at x: F) {
     let atZero = (x - .one) * (x - two) * inverses[0]
     let atOne = x * (x - two) * inverses[1]
@@ -126,4 +119,37 @@ private struct LagrangeOfThree<F: ProofField> {
     form.append(atZero - atOne)
     form.append(x * (x - .one) * inverses[2])
   }
+}
+
+/// All wires of a circuit with given inputs (draft-google-cfrg-libzk, Circuits).
+final class Evaluation<F: ProverField> {
+  /// For each layer its input wires, then a zero. The circuit's outputs are not kept.
+  let wires: [UnsafeMutablePointer<F>]
+
+  /// Throws if an assertion or an output is not zero.
+  init(_ circuit: Circuit<F>, inputs: [F]) throws(ProverError) {
+    precondition(inputs.count == circuit.inputs)
+    wires = circuit.layers.map { layer in
+      let wires = UnsafeMutablePointer<F>.allocate(capacity: layer.wires + 1)
+      wires.initialize(repeating: .zero, count: layer.wires + 1)
+      return wires
+    }
+    inputs.withUnsafeBufferPointer { inputs in
+      if let start = inputs.baseAddress { wires.last?.update(from: start, count: inputs.count) }
+    }
+    let one = circuit.indexOfOne
+    for (index, layer) in circuit.layers.enumerated().dropFirst().reversed() {
+      let holds = F.evaluate(
+        layer, constants: circuit.constants, one: one, wires: wires[index], outputs: wires[index - 1])
+      guard holds else { throw .circuitNotSatisfied }
+    }
+    var outputs = [F](repeating: .zero, count: circuit.outputs)
+    let holds = outputs.withUnsafeMutableBufferPointer { outputs in
+      guard let outputs = outputs.baseAddress else { return true }
+      return F.evaluate(circuit.layers[0], constants: circuit.constants, one: one, wires: wires[0], outputs: outputs)
+    }
+    guard holds, outputs.allSatisfy({ $0 == .zero }) else { throw .circuitNotSatisfied }
+  }
+
+  deinit { for wires in wires { wires.deallocate() } }
 }

@@ -1,84 +1,68 @@
 import App
 import Base
+import CBOR
 import Mdoc
 import Mock
 import Sessions
 
-/// The mock wallet behind `POST /v1/test/mock_responses`: test mode's phone and, in person, its reader too.
+/// The mock wallet behind `POST /v1/test/mock_responses`. It acts as test mode's phone and, in proximity, also as the
+/// reader.
 struct MockWalletEndpoint: Sendable {
   let authority: MockAuthority
   /// Nil for a wallet that makes no zero-knowledge proofs.
   var prover: MockProver?
 
-  /// An `Idempotency-Key` is accepted and ignored: an answer changes no state, and within the same second it is the
-  /// same answer.
+  /// An `Idempotency-Key` is ignored: the route changes no state, and gives the same response within a second.
   var routes: [Route] {
     [
       route(
         "mock_responses", name: "createMockResponse", reply: "SubmitVerificationSession",
         summary: "Make a mock wallet's response",
-        description: "Good or wrong in a named way, and ready to submit."
+        description: "The response is good, or wrong in the named way. Submit it as it is."
       ) { $0.submitted },
-      // No wallet shows what it encrypts. This one shows what it made.
+      // No real wallet shows the plaintext of its response.
       route(
         "opened_mock_responses", name: "createOpenedMockResponse", reply: "OpenedMockResponse",
         summary: "Make a mock wallet's response and open it",
-        description: "The response, and beside it the DeviceResponses that are encrypted in it."
-      ) { answer in
-        OpenedMockResponse.shape.write(
-          OpenedMockResponse(submitted: answer.submitted, deviceResponses: answer.made.deviceResponses))
-      },
+        description: "The response, and its decrypted DeviceResponses."
+      ) { OpenedMockResponse.shape.write($0) },
     ]
   }
 
   private func route(
     _ path: String, name: String, reply schema: String, summary: String, description: String,
-    body: @escaping @Sendable (ReadyAnswer) -> JSON
+    body: @escaping @Sendable (OpenedMockResponse) -> JSON
   ) -> Route {
     Route(
-      method: .post, path: PathTemplate("/v1/test/\(path)"), name: name, summary: summary, description: description,
-      access: .apiKey([.sessionsWrite]), body: .reading(MockResponseInput.shape, [Self.example]),
-      success: .json(200, schema),
-      problems: Self.problems
+      .post, "/v1/test/\(path)", name, summary, description, access: .apiKey([.sessionsWrite]),
+      body: .reading(MockResponseInput.shape, [Self.example]), success: .json(schema), problems: Self.problems
     ) { call throws(ServiceError) in
-      let answer = try await self.answer(call)
-      var reply = Answer(json: body(answer))
-      reply.session = answer.session.text
-      return reply
+      let made = try await respond(call, MockResponseInput.shape.value(of: call.body))
+      return Reply(json: body(made), session: made.session)
     }
   }
 
-  /// The session is one that was made before.
   private static let example = RequestExample(
     "good", "A right response.", ["session": "vs_AAAAAAAAAAAAAAAAAAAAAA", "variant": "good"])
 
-  private static let problems: [Code] = [
+  static let problems: [Code] = [
     .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
     .sessionRedacted, .readerCertificateExpired, .apiNotFound,
   ]
 
-  private struct ReadyAnswer: Sendable {
-    let session: SessionID
-    let protocolName: String
-    let made: HandedIn
-
-    /// The body of the submit.
-    var submitted: JSON { ["protocol": .string(protocolName), "data": made.data] }
-  }
-
-  private func answer(_ call: RouteCall) async throws(ServiceError) -> ReadyAnswer {
-    let input = try MockResponseInput.shape.value(of: call.body)
-    let pending = try await call.application.service.pendingRequest(
-      input.session, by: input.protocolName, as: call.authenticated())
+  func respond(_ call: RouteCall, _ input: MockResponseInput) async throws(ServiceError) -> OpenedMockResponse {
+    let pending = try await call.service.pendingRequest(input.session, by: input.protocolName, as: call.authenticated())
     do {
       let key = input.wantsEncryptedRequest ? try MockRequestKey(of: authority) : nil
       let fetched = try await requestObject(pending, at: input.requestURI, key, call)
       let object = try fetched.map { try key?.open($0) ?? $0 }
       let wallet = MockWallet(authority: authority, documents: try input.documents(), prover: prover)
-      let made = try answer(pending, object, by: wallet, input, at: call.application.clock())
-      return ReadyAnswer(session: pending.session, protocolName: pending.protocolName, made: made)
+      let (data, deviceResponses) = try respond(to: pending, object, by: wallet, input, at: call.application.clock())
+      return OpenedMockResponse(
+        session: pending.session, submitted: ["protocol": .string(pending.protocolName), "data": data],
+        deviceResponses: deviceResponses)
     } catch let error as MockError {
-      throw input.fault(error)
+      throw input.error(error)
     } catch let error as ServiceError {
       throw error
     } catch {
@@ -86,8 +70,7 @@ struct MockWalletEndpoint: Sendable {
     }
   }
 
-  /// The request object that a wallet would fetch, or the link that holds the request; nil if the protocol sends the
-  /// request itself.
+  /// The request object that a wallet would fetch, or the link with the request; nil if the protocol sends the request.
   private func requestObject(
     _ pending: PendingRequest, at address: String?, _ key: MockRequestKey?, _ call: RouteCall
   ) async throws(ServiceError) -> [UInt8]? {
@@ -103,33 +86,40 @@ struct MockWalletEndpoint: Sendable {
       throw .invalidMember("/request_uri", "must be the `request_uri` of the session, or of its page")
     }
     let metadata = key.map { $0.metadata.text() }
-    return try await call.application.service.walletRequest(
+    return try await call.service.walletRequest(
       named ?? pending.session.text, of: pending.relyingParty.id,
       parameters: metadata.map { ["wallet_metadata": .string($0)] })
   }
 
-  private func answer(
-    _ pending: PendingRequest, _ requestObject: [UInt8]?, by wallet: MockWallet, _ input: MockResponseInput,
+  private func respond(
+    to pending: PendingRequest, _ requestObject: [UInt8]?, by wallet: MockWallet, _ input: MockResponseInput,
     at now: Timestamp
-  ) throws -> HandedIn {
+  ) throws -> (data: JSON, deviceResponses: [[UInt8]]) {
     let request = input.restricted(MockRequest(pending.request, withAlternatives: input.isRestricted))
-    // Unless the person withholds something, the wallet answers what it reads in the request itself.
+    // If the person withholds nothing, the wallet reads the elements from the request itself.
     let agreed = input.isRestricted ? request : nil
     if let requestObject {
-      return HandedIn(
-        try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now))
+      let made = try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now)
+      return (made.data, made.deviceResponses)
     }
     if let origin = pending.origin, ProtocolFamily(ofProtocol: pending.protocolName) == .web {
-      return HandedIn(
-        try wallet.answer(
-          digitalCredential: pending.protocolName, data: pending.data, origin: origin, request: agreed,
-          variant: input.variant, at: now))
+      let made = try wallet.answer(
+        digitalCredential: pending.protocolName, data: pending.data, origin: origin, request: agreed,
+        variant: input.variant, at: now)
+      return (made.data, made.deviceResponses)
     }
     if let deviceRequest = pending.data["device_request"]?.string.flatMap(Base64.decodeURLSafe) {
       let meeting = try wallet.meet(
         readerAsking: deviceRequest, request: agreed, occasion: Array(pending.session.text.utf8),
         variant: input.variant, at: now)
-      return try HandedIn(meeting)
+      // A reader submits the parts of the transcript, the encrypted response, and its private key.
+      func text(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }
+      let data: JSON = [
+        "device_engagement": text(meeting.deviceEngagement), "e_reader_key": text(meeting.readerKey),
+        "handover": "qr", "session_data": text(meeting.response.bytes),
+        "reader_private_key": text(try meeting.readerPrivateKey.scalar().exposed()),
+      ]
+      return (data, [meeting.response.deviceResponse])
     }
     let merchant = pending.data["merchant_identifier"]?.string
     guard let apple = pending.relyingParty.apple.first(where: { $0.merchantID == merchant }),
@@ -138,36 +128,13 @@ struct MockWalletEndpoint: Sendable {
     else { throw MockError.unreadableRequest("\(pending.protocolName) without a nonce or a merchant") }
     let session = MockAppleSession(
       nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID, recipientKey: recipient.publicKey)
-    let answer = try wallet.answerApple(request, session: session, variant: input.variant, at: now)
-    return HandedIn(
-      data: ["encrypted_data": .string(Base64.encode(answer.bytes))], deviceResponses: [answer.deviceResponse])
-  }
-}
-
-/// An answer as it is handed in, and what is encrypted in it.
-private struct HandedIn: Sendable {
-  let data: JSON
-  let deviceResponses: [[UInt8]]
-}
-
-extension HandedIn {
-  init(_ answer: MockWebAnswer) { self.init(data: answer.data, deviceResponses: answer.deviceResponses) }
-
-  /// What a reader hands in: the parts of the transcript, the encrypted answer, and its private key.
-  init(_ meeting: MockMeeting) throws {
-    func text(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }
-    self.init(
-      data: [
-        "device_engagement": text(meeting.deviceEngagement), "e_reader_key": text(meeting.readerKey), "handover": "qr",
-        "session_data": text(meeting.answer.bytes),
-        "reader_private_key": text(try meeting.readerPrivateKey.scalar().exposed()),
-      ],
-      deviceResponses: [meeting.answer.deviceResponse])
+    let made = try wallet.answerApple(request, session: session, variant: input.variant, at: now)
+    return (["encrypted_data": .string(Base64.encode(made.bytes))], [made.deviceResponse])
   }
 }
 
 extension MockRequest {
-  /// - Parameter withAlternatives: whether the person may choose an element that comes in place of another.
+  /// - Parameter withAlternatives: whether the person may choose an alternative of an element.
   fileprivate init(_ request: PresentationRequest, withAlternatives: Bool) {
     self.init(
       documents: request.documents.map { document in
@@ -178,4 +145,213 @@ extension MockRequest {
           ageOver: document.ageThresholds)
       })
   }
+}
+
+/// The body of `POST /v1/test/mock_responses`.
+struct MockResponseInput: Equatable {
+  let session: String
+  /// One of the session's protocols; nil for the first.
+  let protocolName: String?
+  /// The address of the wallet's request, from a page's link or QR code; nil for the session's own.
+  let requestURI: String?
+  /// True if the wallet accepts only an encrypted request.
+  let wantsEncryptedRequest: Bool
+  let variantName: String
+  let elements: Elements
+  let changes: [JSON.Member]
+
+  /// The elements that the person agrees to disclose. An object is read as `changes`, as in earlier releases.
+  struct Elements: Equatable {
+    var disclosed: [ElementReference]?
+    var changes: [JSON.Member] = []
+
+    private static let list = ElementReference.shape.list(0...Limits.requestedElements)
+
+    static let shape = Shape<Elements>(list.schema) { json, pointer, faults in
+      if let members = json.object { return Elements(changes: members) }
+      return list.read(json, pointer, &faults).map { Elements(disclosed: $0) }
+    } write: {
+      list.write($0.disclosed ?? [])
+    }
+  }
+
+  static let shape = Shape.object(
+    "CreateMockResponse", "The response that a mock wallet shall make.", MockResponseInput.init,
+    Field(
+      "session", \.session, .text(1...255, like: SessionID.pattern), "The session that the mock wallet responds to."),
+    .optional(
+      "protocol", \.protocolName, .text(), "The protocol of the response, one of the session's. By default its first."),
+    .optional(
+      "request_uri", \.requestURI, .text(1...4096),
+      """
+      The address of the wallet's request, from a page's link or QR code; or the link itself, if it holds the request. \
+      By default the session's own.
+      """),
+    .optional(
+      "encrypted_request", \.wantsEncryptedRequest, .flag, or: false,
+      "Whether the wallet accepts only an encrypted request (`wallet_metadata`), by `openid4vp`."),
+    .optional(
+      "variant", \.variantName, variants, or: "good",
+      """
+      The deviation of the response; `mdoc mock variants` lists the names. A published list's name gives a right \
+      response whose document refers to that list.
+      """),
+    .optional(
+      "elements", \.elements, Elements.shape, or: Elements(),
+      "The elements that the person agrees to disclose. By default all requested elements."),
+    .optional(
+      "changes", \.changes, changes, or: [],
+      """
+      Changes to the mock documents: an object by namespace of objects by element. Null removes the element. \
+      Dates and bytes have the forms of `mdoc mock`, such as `{"full_date": "2010-01-31"}`.
+      """))
+
+  static let variants: Shape<String> = {
+    let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
+    return Shape(.oneOf("MockVariant", names).described("The deviation of a response, or none.")) {
+      json, pointer, faults in
+      if let name = json.string, variant(name) != nil { return name }
+      faults.add(
+        pointer, "must be a name that `mdoc mock variants` lists" + Spelling.hint(for: json.string ?? "", among: names))
+      return nil
+    } write: {
+      .string($0)
+    }
+  }()
+
+  private static let changes = Shape<[JSON.Member]>(.map(of: [:])) { json, pointer, faults in
+    if let members = json.object { return members }
+    faults.add(pointer, "must be an object by namespace")
+    return nil
+  } write: {
+    .object($0)
+  }
+
+  /// The response to all of a session's request, by its first protocol.
+  init(session: String, requestURI: String?, variantName: String) {
+    self.init(
+      session: session, protocolName: nil, requestURI: requestURI, wantsEncryptedRequest: false,
+      variantName: variantName,
+      elements: Elements(), changes: [])
+  }
+
+  private init(
+    session: String, protocolName: String?, requestURI: String?, wantsEncryptedRequest: Bool, variantName: String,
+    elements: Elements, changes: [JSON.Member]
+  ) {
+    self.session = session
+    self.protocolName = protocolName
+    self.requestURI = requestURI
+    self.wantsEncryptedRequest = wantsEncryptedRequest
+    self.variantName = variantName
+    self.elements = elements
+    self.changes = changes
+  }
+
+  var variant: MockVariant { Self.variant(variantName) ?? .good }
+
+  /// True if the person withholds an element.
+  var isRestricted: Bool { elements.disclosed != nil }
+
+  /// The request without the withheld elements.
+  func restricted(_ request: MockRequest) -> MockRequest {
+    guard let disclosed = elements.disclosed else { return request }
+    var request = request
+    for index in request.documents.indices {
+      request.documents[index].elements.removeAll { element in
+        !disclosed.contains(ElementReference(element.namespace, element.identifier))
+      }
+    }
+    return request
+  }
+
+  /// The mock person's documents with the changed elements, each in the documents that have its namespace.
+  func documents() throws -> [MockDocumentData] {
+    var documents = MockPerson.allDocuments + [MockPerson.secondLicence]
+    for namespace in changes + elements.changes {
+      guard let elements = namespace.value.object else {
+        throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")
+      }
+      // Parsed in the form of document data, which has dates and bytes.
+      let form: JSON = ["doc_type": "changes", "namespaces": .object([.init(namespace.name, .object(elements))])]
+      let read = try MockDocumentData(form)
+      for index in documents.indices where documents[index].namespaces.contains(where: { $0.name == namespace.name }) {
+        for element in elements {
+          documents[index][namespace.name, element.name] =
+            element.value.isNull ? nil : read[namespace.name, element.name]
+        }
+      }
+    }
+    return documents
+  }
+
+  /// The error with a pointer to the member that caused it.
+  func error(_ error: MockError) -> ServiceError {
+    switch error {
+    case .invalidData(let path, let reason):
+      .invalidMember(changes.isEmpty ? "/elements" : "/changes", "\(path): \(reason)")
+    case .nothingToChange: .invalidMember("/variant", error.description)
+    case .noRequestedDocument, .unreadableRequest, .cannotProve: .invalidMember("/session", error.description)
+    case .curveCannotSign, .keyDerivationFailed: ServiceError(.apiInternal, "The mock wallet failed.")
+    }
+  }
+
+  /// The variant of this name, or a correct response whose document refers to the published list of this name.
+  private static func variant(_ name: String) -> MockVariant? {
+    MockVariant.named(name) ?? MockPublishedList.named(name)?.variant
+  }
+}
+
+/// The reply of `POST /v1/test/opened_mock_responses`.
+struct OpenedMockResponse: Sendable {
+  let session: SessionID
+  /// The body of the submit.
+  let submitted: JSON
+  let deviceResponses: [[UInt8]]
+
+  static let shape = Shape<OpenedMockResponse>.open(
+    "OpenedMockResponse", "A mock wallet's response, and its decrypted content.",
+    [
+      .always("answer", \.submitted, .any(SubmitBody.shape.schema), "The response, ready to submit."),
+      .always(
+        "device_responses", \.deviceResponses, Shape.base64URL.list,
+        "Its decrypted DeviceResponses, each in base64url."),
+    ])
+}
+
+/// `POST /v1/test/diagnostics`: CBOR in diagnostic notation.
+enum DiagnosticRoute {
+  private struct Body: Equatable {
+    let cbor: [UInt8]
+    let showsValues: Bool
+
+    static let shape = Shape.object(
+      "CreateDiagnostic", "CBOR to be written in diagnostic notation.", Body.init,
+      Field("cbor", \.cbor, .base64URL, "The bytes of one CBOR item, in base64url."),
+      .optional(
+        "show_values", \.showsValues, .flag, or: false, "Whether to show personal values and byte strings too."))
+  }
+
+  private static let reply = Shape<String>.open(
+    "Diagnostic", "CBOR in diagnostic notation.",
+    [.always("diagnostic", { $0 }, .written(), "The item in diagnostic notation (RFC 8949, 8).")])
+
+  /// As in `mdoc inspect`, personal values and byte strings are elided unless requested. Nothing is kept.
+  static let route = Route(
+    .post, "/v1/test/diagnostics", "createDiagnostic", "Write CBOR in diagnostic notation",
+    "As in RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
+    body: .reading(Body.shape, [example]), success: .json("Diagnostic"), problems: [.apiInvalidRequest]
+  ) { call throws(ServiceError) in
+    let body = try Body.shape.value(of: call.body)
+    do throws(CBORError) {
+      let item = try CBORItem(parsing: body.cbor)
+      return Reply(json: reply.write(CBORDiagnostic(showsValues: body.showsValues).describe(item)))
+    } catch {
+      throw .invalidMember("/cbor", "\(error.code.rawValue) at byte \(error.offset)")
+    }
+  }
+
+  private static let example = RequestExample("map", "A map of one member.", ["cbor": "oWd2ZXJzaW9uYzEuMA"])
+
+  static let schemas: [Schema.Member] = [.init("Diagnostic", reply.schema)]
 }

@@ -1,17 +1,18 @@
 import App
 import Base
 import Cryptography
+import FoundationEssentials
 import Glibc
 import HTTP
 import Longfellow
 import Mdoc
 import Mock
 import PKIX
+import Presentation
 import Sessions
 import Trust
 
-/// A server in test mode with all that a client needs. It trusts its own mock authority and has one relying party. What
-/// it verifies proves nothing outside the test.
+/// A server in test mode. It trusts its own mock authority and has one relying party, so its results prove nothing.
 package struct TestServer: Sendable {
   package let server: VerifierServer
   /// The API key of the relying party `test`, with every scope.
@@ -22,22 +23,20 @@ package struct TestServer: Sendable {
   package let publisher: MockPublisher
   package let merchantID: String
   package let teamID: String
-  /// Web origins that may request answers and may hold client secrets: the server's own, and those of the options.
+  /// Web origins that may send requests and hold client secrets: the server's own origin and the options' origins.
   package let origins: [String]
   /// The public half of the merchant's encryption key: P-256, uncompressed.
   package let encryptionPublicKey: [UInt8]
   package let store: StoreLocation
-  /// The mock reader authority's certificate, DER. Wallets that authenticate readers trust it.
+  /// The mock reader authority's certificate, DER, for wallets that authenticate readers.
   package let readerRoot: [UInt8]
-
-  /// Where events are sent, and the secret that signs them; nil if they are not sent.
+  /// The address to which events are sent, and the secret that signs them; nil to send no events.
   package let webhook: WebhookEndpoint?
 
   package static let relyingPartyID = "test"
   package static let webhookID = "test"
 
   package var baseURL: String { server.baseURL }
-  /// The playground: a page to try the server with, in a browser on this machine.
   package var playgroundURL: String { baseURL + "/playground" }
 
   init(_ options: TestModeOptions, log: Log) throws(StartError) {
@@ -54,8 +53,7 @@ package struct TestServer: Sendable {
     apiKey = secrets.apiKey
     merchantID = options.merchantID
     teamID = options.teamID
-    // Without keys in the options, the mock wallet's answers are encrypted to a derived key. An app encrypts to the key
-    // in its merchant's certificate, which the options have to give.
+    // The mock wallet encrypts to a derived key. A real app encrypts to its merchant's key, which the options give.
     let encryptionKeys = options.appleKeys.isEmpty ? [secrets.encryptionKey] : options.appleKeys
     encryptionPublicKey = encryptionKeys[0].publicKey.encoded
     let socket: BoundSocket
@@ -66,42 +64,49 @@ package struct TestServer: Sendable {
     }
     let folder: String? = if options.store == nil { try TemporaryStore.makeFolder() } else { nil }
     store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
-    let reader = try TestReaderIdentity.identity(of: authority, named: socket.address, at: now)
-    readerRoot = reader.root
+    let reader: ReaderIdentity
+    do {
+      // ISO/IEC TS 18013-7, Annex B names readers by the host of the public address.
+      let mock = try authority.reader(dnsName: socket.address, at: now)
+      reader = try ReaderIdentity(key: mock.key, certificates: mock.certificates.map { try Certificate(der: $0) })
+      readerRoot = mock.root
+    } catch {
+      throw .unavailable("the mock reader failed: \(error)")
+    }
     webhook = try options.webhookURL.map { url throws(StartError) in
       WebhookEndpoint(id: Self.webhookID, url: url, secrets: [try secrets.webhookSecret()])
     }
-    // The last is that of the contract's examples.
+    // The examples in the API's contract use the last origin.
     let own = ["http://127.0.0.1:\(socket.port)", "http://localhost:\(socket.port)", RequestExample.origin]
     origins = own + options.origins.filter { !own.contains($0) }
     let party = RelyingParty(
       id: Self.relyingPartyID, origins: origins,
       apiKeys: [APIKey(sha256: APIKey.hash(of: apiKey), scopes: Set(Scope.allCases))],
-      apple: [
-        AppleConfiguration(
-          merchantID: options.merchantID, teamID: options.teamID, encryptionKeys: encryptionKeys)
-      ],
-      readers: [reader.reader], openID4VP: options.openID4VP,
-      page: HostedPage(name: "Test Shop"),
+      apple: [AppleConfiguration(merchantID: merchantID, teamID: teamID, encryptionKeys: encryptionKeys)],
+      readers: [reader], openID4VP: options.openID4VP,
+      page: options.page,
       policies: .init(
         revocation: options.circuits == nil ? options.revocation : .allowUndetermined, evidenceKey: options.evidenceKey),
-      webhooks: webhook.map { [$0] } ?? [])
+      webhooks: webhook.map { [$0] } ?? [], templates: ["over-18": .age(18)])
+    let trusted: [TrustAnchor]
     var configuration: ServerConfiguration
     do throws(ConfigurationError) {
+      trusted = try anchors.map(Self.anchor)
       configuration = ServerConfiguration(
-        testModeOn: socket, publicURL: own[0], store: store, anchors: try anchors.map(Self.anchor),
+        testModeOn: socket, publicURL: own[0], store: store, anchors: trusted,
         sealingKeys: [try secrets.sealingKey()], relyingParties: try RelyingParties([party]))
     } catch {
       throw .configuration(error.message)
     }
     configuration.node = options.node
+    configuration.documentation = options.documentation
+    configuration.hasConsole = true
     configuration.proofs = options.circuits.map { ProofPolicy(circuits: $0) }
     configuration.edge.patience = options.patience
     configuration.additions = .testMode(
-      MockWalletEndpoint(authority: authority, prover: options.circuits.map(MockProver.init)),
-      Playground(apiKey: apiKey)
-    ) {
-      [publisher] in
+      MockWalletEndpoint(authority: authority, prover: options.circuits.map(MockProver.init)), apiKey: apiKey,
+      check: CheckRoute(anchors: trusted)
+    ) { [publisher] in
       await publisher.stop()
       if let folder { TemporaryStore.remove(folder) }
     }
@@ -112,15 +117,14 @@ package struct TestServer: Sendable {
     server = try VerifierServer(configuration, log: log, clock: options.clock)
   }
 
-  /// Whether a webhook may be at this address: over HTTPS, or on this machine, where plain HTTP is allowed too.
+  /// True if a webhook may be at this address: over HTTPS, or on this machine, where plain HTTP is allowed too.
   package static func isWebhookURL(_ text: String) -> Bool {
     guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(in: .test)) else { return false }
     let own = ["localhost", "127.0.0.1", "::1"]
     return address.isEncrypted || own.contains(address.host)
   }
 
-  /// The publisher. The same seed gives the same port if that is free: an answer from before a restart names its lists
-  /// by that port.
+  /// The same seed gives the same port if that port is free: earlier responses contain addresses with that port.
   private static func publisher(
     _ options: TestModeOptions, _ secrets: TestSecrets
   ) throws(StartError) -> MockPublisher {
@@ -132,10 +136,7 @@ package struct TestServer: Sendable {
 
   /// The mock authority's anchor as a verifier trusts it.
   package static func anchor(_ anchor: MockAnchor) throws(ConfigurationError) -> TrustAnchor {
-    let certificate: Certificate
-    do throws(CertificateError) {
-      certificate = try Certificate(der: anchor.certificate)
-    } catch {
+    guard let certificate = try? Certificate(der: anchor.certificate) else {
       throw ConfigurationError("the mock anchor \(anchor.name) is malformed")
     }
     var trusted = TrustAnchor(
@@ -143,22 +144,19 @@ package struct TestServer: Sendable {
       maxPathLength: anchor.maxPathLength, tier: .test, source: "mock:\(anchor.name)")
     // The publisher is on this machine and has no TLS certificate.
     trusted.allowsPlainHTTP = true
-    // Some of its variants publish their status as a JSON Web Token.
+    // Some variants publish a status as a JSON Web Token.
     trusted.allowsJWTStatusLists = true
     return trusted
   }
 }
 
 extension TestServer {
-  /// Starts a server. The caller stops it. Its log is dropped unless `options.log` takes it.
+  /// Starts a server. The caller must stop it. Its log goes only to `options.log`.
   package static func start(_ options: TestModeOptions = TestModeOptions()) throws(StartError) -> TestServer {
     try TestServer(options, log: Log(sink: options.log))
   }
 
-  /// Prints the server's address and keys on standard output, in one piece for scripts, and then serves until SIGTERM
-  /// or SIGINT.
-  ///
-  /// - Parameter printsJSON: whether to print JSON and not text.
+  /// Prints the server's address and keys on standard output, as JSON or text, then serves until SIGTERM or SIGINT.
   package static func run(_ options: TestModeOptions, printsJSON: Bool) async -> Int32 {
     await VerifierServer.run(stoppedBy: { await $0.stop() }) { log throws(StartError) in
       let test = try TestServer(options, log: log)
@@ -170,55 +168,61 @@ extension TestServer {
 }
 
 extension ServerAdditions {
-  /// The mock wallet's endpoint and the playground.
+  /// The mock wallet's endpoint, the playground, and the page `/check`.
   static func testMode(
-    _ wallet: MockWalletEndpoint, _ playground: Playground, end: @escaping @Sendable () async -> Void = {}
+    _ wallet: MockWalletEndpoint, apiKey: String, check: CheckRoute, end: @escaping @Sendable () async -> Void = {}
   ) -> ServerAdditions {
     ServerAdditions(
-      groups: [RouteGroup("Testing", "Test mode's mock wallet.", wallet.routes + [DiagnosticRoute.route])],
+      groups: [
+        RouteGroup(
+          "Testing", "Test mode's mock wallet.",
+          wallet.routes + [SimulatedOutcome.route(wallet), DiagnosticRoute.route, check.route])
+      ],
       schemas: [.init("OpenedMockResponse", OpenedMockResponse.shape.schema)] + DiagnosticRoute.schemas,
-      pages: PlaygroundRoutes.all(playground), end: end)
+      pages: PlaygroundRoutes.all(apiKey: apiKey), end: end)
   }
 }
 
-/// How to start test mode, which always binds to the loopback interface.
+/// The options of test mode, which always binds to the loopback interface.
 package struct TestModeOptions: Sendable {
-  /// The same seed gives the same anchors, keys and API key, so that a store can be served again. Nil for a new seed.
+  /// The seed of anchors, keys and API key. To serve a store again, use the same seed. Nil for a new seed.
   package var seed: [UInt8]?
   /// 0 for any free port.
   package var port: UInt16 = 0
   /// Nil for a new SQLite file in the folder for temporary files.
   package var store: StoreLocation?
-  /// The server's name among the nodes that share the store.
+  /// The server's name among the nodes of the store.
   package var node = NodeName.standard
   package var merchantID = "merchant.test.mdoc"
   package var teamID = "TESTTEAM01"
-  /// Keys that apps' answers are encrypted to, such as a real merchant's. Empty to derive one from the seed.
+  /// Keys to which apps encrypt, such as a real merchant's keys; empty to derive a key from the seed.
   package var appleKeys: [PrivateKey] = []
   /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
   package var openID4VP = OpenID4VPConfiguration(
     offersAnnexB: true, ageVerificationDocTypes: [DocType.europeanAgeVerification])
-  /// By what zero-knowledge proofs are verified; nil: none can be asked for. With circuits, revocation that cannot be
-  /// determined is allowed, since a proof hides its document's status.
+  /// The circuits of zero-knowledge proofs; nil to accept no proofs. With circuits, an undetermined revocation status
+  /// is allowed, since a proof hides its document's status.
   package var circuits: CircuitLibrary?
-  /// Origins of further pages that may request answers and may hold client secrets, besides the server's own.
+  package var page = HostedPage(name: "Test Shop", showsReason: true)
+  /// What `/docs` serves; nil for nothing.
+  package var documentation: DocumentationSite?
+  /// Further origins that may send requests, hold client secrets, and have the page in a frame.
   package var origins: [String] = []
-  /// The address to which the relying party's events are sent, on this machine or over HTTPS; nil to send none.
+  /// The address to which the relying party's events are sent, on this machine or over HTTPS; nil to send no events.
   package var webhookURL: String?
-  /// The key that seals the evidence of the relying party's sessions; nil to keep none.
+  /// The key that seals the evidence of the relying party's sessions; nil to keep no evidence.
   package var evidenceKey: EvidenceKey?
-  /// Milliseconds that a request may wait for its turn before it is refused for overload. Nil for the default of a live
-  /// server.
+  /// Milliseconds of waiting after which a request is rejected because of overload; nil for a live server's default.
   package var patience: Int?
   package var clock: @Sendable () -> Timestamp = Timestamp.systemNow
-  /// Takes the log's lines if the server is started as part of another program.
+  /// Takes the log's lines if the server is part of another program.
   package var log: @Sendable (String) -> Void = { _ in }
 
   package init() {}
 }
 
-/// What test mode prints: all that a client needs to use the server.
+/// The output of test mode, for clients.
 extension TestServer {
   package var json: JSON {
     .members([
@@ -245,11 +249,8 @@ extension TestServer {
     ])
   }
 
-  private var webhookLines: String {
-    webhook.map { "\nWebhook      \($0.url)\nSecret       \($0.secrets[0].exposed)" } ?? ""
-  }
-
   package var text: String {
+    let webhookLines = webhook.map { "\nWebhook      \($0.url)\nSecret       \($0.secrets[0].exposed)" } ?? ""
     let names = anchors.map { anchor in
       "  \(Hex.encode(HashAlgorithm.sha256.hash(anchor.certificate)))  \(anchor.name)"
     }
@@ -271,5 +272,75 @@ extension TestServer {
           -H 'Content-Type: application/json' -d '{"protocols":["apple-in-app"],"documents":[{"doc_type":\
       "org.iso.18013.5.1.mDL","elements":[{"namespace":"org.iso.18013.5.1","identifier":"given_name"}],"age_over":[21]}]}'
       """
+  }
+}
+
+/// The secrets of one test server, all derived from one seed.
+struct TestSecrets {
+  private static let salt = Array("mdoc test mode 1".utf8)
+  private let seed: [UInt8]
+  let authoritySeed: [UInt8]
+  let apiKey: String
+  let encryptionKey: PrivateKey
+  /// From 20000 to 29999: these ports are below the ports that the system assigns.
+  let publisherPort: UInt16
+
+  init(seed: [UInt8]?) throws(StartError) {
+    do throws(CryptoError) {
+      let seed = if let seed { seed } else { try Random.bytes(32) }
+      self.seed = seed
+      authoritySeed = seed
+      apiKey = "mdoc_test_" + Hex.encode(try Self.derive("api key", from: seed).exposed())
+      encryptionKey = try Self.key(from: seed)
+      let number = try Self.derive("publisher port", from: seed).exposed().prefix(2)
+      publisherPort = 20_000 + number.reduce(0) { $0 << 8 | UInt16($1) } % 10_000
+    } catch {
+      throw .unavailable("no keys could be made: \(error)")
+    }
+  }
+
+  func sealingKey() throws(ConfigurationError) -> SealingKey {
+    guard let key = try? Self.derive("sealing", from: seed) else {
+      throw ConfigurationError("no sealing key could be made")
+    }
+    return try SealingKey(id: "test", key: key)
+  }
+
+  func webhookSecret() throws(StartError) -> WebhookSecret {
+    guard let key = try? Self.derive("webhook", from: seed), let secret = WebhookSecret(key) else {
+      throw .unavailable("no webhook secret could be made")
+    }
+    return secret
+  }
+
+  private static func derive(_ label: String, from seed: [UInt8]) throws(CryptoError) -> SecretBytes {
+    try HKDF.deriveKey(from: SecretBytes(copying: seed), salt: salt, info: Array(label.utf8), length: 32)
+  }
+
+  /// One scalar in 2³² is not below the order of P-256; a second scalar is then derived.
+  private static func key(from seed: [UInt8]) throws(CryptoError) -> PrivateKey {
+    do throws(CryptoError) {
+      return try PrivateKey(curve: .p256, scalar: derive("encryption", from: seed).exposed())
+    } catch {
+      return try PrivateKey(curve: .p256, scalar: derive("encryption, again", from: seed).exposed())
+    }
+  }
+}
+
+/// A new folder for the store of a test server. Only its owner can read it.
+enum TemporaryStore {
+  static func makeFolder() throws(StartError) -> String {
+    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(base)/mdoc-test-XXXXXX".utf8CString)
+    let folder = template.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+    }
+    guard let folder else { throw .unavailable("\(base): no folder can be made") }
+    return folder
+  }
+
+  static func remove(_ folder: String) {
+    // If removal fails, the files stay: they have only test data.
+    try? FileManager.default.removeItem(atPath: folder)
   }
 }

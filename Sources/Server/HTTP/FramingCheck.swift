@@ -1,10 +1,10 @@
 import Base
 import CMicrohttpd
 
-/// Refuses every request whose head could be read in more than one way, before a byte of its body is read.
+/// Refuses every request with an ambiguous head, before a byte of the body is read.
 ///
 /// libmicrohttpd 0.9.75 accepts two lengths, a length together with chunks, unknown codings, spaces before the colon
-/// and several hosts. If a proxy in front decides such a case differently, a request can be smuggled past it (RFC 9112,
+/// and several hosts. If a proxy interprets such a head differently, a request can be smuggled past it (RFC 9112,
 /// 11.2).
 enum FramingCheck {
   struct Result {
@@ -16,7 +16,7 @@ enum FramingCheck {
 
   static func check(
     _ header: RawHeader, target: [UInt8], remoteAddress: String, limits: HTTPServerConfiguration
-  ) throws(HTTPFault) -> Result {
+  ) throws(HTTPError) -> Result {
     guard target.count <= limits.maxTargetBytes else { throw .targetTooLong(limit: limits.maxTargetBytes) }
     guard header.size <= limits.maxHeaderBytes else { throw .headersTooLarge(limit: limits.maxHeaderBytes) }
     let fields = try header.fields.map(Self.field)
@@ -38,52 +38,48 @@ enum FramingCheck {
     return Result(request: request, contentLength: length, hasBody: hasBody)
   }
 
-  /// Checks that the field's name is a token (so no space before the colon and no folded line) and that its value has
-  /// no control characters but tabs. Returns the value without white space at its end.
-  private static func field(_ raw: RawHeader.Field) throws(HTTPFault) -> (name: String, value: String) {
+  /// Checks that the name is a token (no space before the colon, no folded line) and the value has no control
+  /// characters but tabs. Trims white space at the value's end.
+  private static func field(_ raw: RawHeader.Field) throws(HTTPError) -> (name: String, value: String) {
     guard isToken(raw.name) else { throw .malformed("field name is not a token") }
     guard raw.value.allSatisfy({ ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }) else {
       throw .malformed("control character in a field value")
     }
     var value = raw.value[...]
     while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
-    guard let text = String(validating: value, as: UTF8.self) else {
-      throw .malformed("field value is not UTF-8")
-    }
+    guard let text = String(validating: value, as: UTF8.self) else { throw .malformed("field value is not UTF-8") }
     guard StreamSafeText.isSafe(text) else { throw .malformed("field value has a long run of combining marks") }
     return (String(decoding: raw.name, as: UTF8.self), text)
   }
 
-  /// Checks that there is exactly one `Host` in HTTP/1.1, at most one in HTTP/1.0, and that its characters can be those
-  /// of a host (RFC 9112, 3.2). A target in absolute form must name the same host.
-  private static func checkHost(_ hosts: [String], required: Bool, authority: String?) throws(HTTPFault) {
+  /// Checks that there is one `Host` field (at most one in HTTP/1.0), and that it equals the target's authority (RFC
+  /// 9112, 3.2).
+  private static func checkHost(_ hosts: [String], required: Bool, authority: String?) throws(HTTPError) {
     guard hosts.count <= 1 else { throw .malformed("more than one Host") }
     guard let host = hosts.first else {
       if required { throw .malformed("no Host") }
       return
     }
-    guard host.utf8.allSatisfy(isHostByte) else { throw .malformed("Host is not a host") }
+    guard host.utf8.allSatisfy(isHostByte) else { throw .malformed("Host is not a host name or address") }
     if let authority, !HTTPHeaders.sameName(authority, host) {
       throw .malformed("Host differs from the request target")
     }
   }
 
-  /// The declared length of the body; nil if none is declared. There may be one `Content-Length`, of digits only.
-  /// Instead of it there may be one `Transfer-Encoding`, exactly `chunked`, and not in HTTP/1.0 (RFC 9112, 6.1 and
-  /// 6.3).
+  /// The declared length of the body; nil if none is declared. Accepts one `Content-Length` of digits only. Except in
+  /// HTTP/1.0, also accepts one `Transfer-Encoding`, which must be exactly `chunked` (RFC 9112, 6.1 and 6.3).
   ///
-  /// libmicrohttpd 0.9.75 takes a bare LF for the end of a chunk line, where a proxy in front may read on, and nothing
-  /// that it hands out shows how a line ended (RFC 9112, 7.1 and 11.2). So the connection closes behind a body in chunks
-  /// (`TransportCore.send`): whatever follows, no second request comes of it.
+  /// libmicrohttpd 0.9.75 takes a bare LF for the end of a chunk line, and does not show how a line ended (RFC 9112,
+  /// 7.1 and 11.2). So the connection closes after a chunked body (`TransportCore.send`).
   private static func contentLength(
     _ headers: HTTPHeaders, _ raw: RawHeader, isHTTP10: Bool
-  ) throws(HTTPFault) -> Int? {
+  ) throws(HTTPError) -> Int? {
     let lengths = headers.values("Content-Length")
     let codings = headers.values("Transfer-Encoding")
     if !codings.isEmpty {
       guard lengths.isEmpty else { throw .malformed("Content-Length beside Transfer-Encoding") }
-      // `headers` has lost white space at the end of the value, but libmicrohttpd compares with it: it would not see
-      // the chunks and would read on for ever. So the raw field is checked.
+      // Check the raw field: if white space follows `chunked`, libmicrohttpd would not see the chunks and would read
+      // for ever.
       guard codings.count == 1, raw.fields.contains(where: isChunked) else {
         throw .malformed("Transfer-Encoding is not exactly chunked")
       }
@@ -91,9 +87,9 @@ enum FramingCheck {
     }
     guard lengths.count <= 1 else { throw .malformed("more than one Content-Length") }
     guard let text = lengths.first else { return nil }
-    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-      let length = Int(text)
-    else { throw .malformed("Content-Length is not a number") }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(text) else {
+      throw .malformed("Content-Length is not a number")
+    }
     return length
   }
 
@@ -124,8 +120,7 @@ enum FramingCheck {
   }
 }
 
-/// A request's header as libmicrohttpd hands it out. The pointers lead into its memory and are valid inside one
-/// callback only.
+/// A request's header in libmicrohttpd's memory. The pointers are valid only inside one callback.
 struct RawHeader {
   struct Field {
     let name: UnsafeBufferPointer<UInt8>
@@ -135,7 +130,7 @@ struct RawHeader {
   let method: UnsafeBufferPointer<UInt8>
   let version: UnsafeBufferPointer<UInt8>
   let fields: [Field]
-  /// Bytes from the method's first to the last of the empty line.
+  /// Number of bytes from the method to the end of the empty line.
   let size: Int
 
   /// Nil if libmicrohttpd breaks its own contract and passes a null pointer.
@@ -171,21 +166,16 @@ struct RawHeader {
   }
 }
 
-/// Finds what libmicrohttpd 0.9.75 swallows while parsing: bare LF line ends, folded lines, NUL bytes, doubled spaces.
+/// Finds bytes that libmicrohttpd 0.9.75 drops while parsing: bare LF line ends, folded lines, NUL bytes, doubled
+/// spaces. A proxy in front may read such bytes as another request (RFC 9112, 2.2, 5.2 and 11.2).
 ///
-/// None of it shows in the values handed out, but a proxy in front may read such bytes differently and see another
-/// request (RFC 9112, 2.2, 5.2 and 11.2). It does show in the addresses of the values. This version cuts the header up
-/// in place, so in a proper header every part starts exactly where the previous part and its delimiter end. Only
-/// addresses are compared; no byte outside the strings is read.
-///
-/// Another version may move its strings, and from 1.0 on libmicrohttpd rejects all of this itself. So the check is made
-/// only with the version that it was measured on.
+/// Such bytes show only in the addresses of the values. This version splits the header in place: each part must start
+/// exactly where the previous part and its delimiter end. Only addresses are compared. Other versions may move the
+/// strings, and libmicrohttpd 1.0 and later rejects such bytes itself.
 enum HeaderLayout {
   private static let isAuditable = MHD_get_version().map { String(cString: $0) } == "0.9.75"
 
-  /// Whether every byte of the header is accounted for; always true with another version of libmicrohttpd.
-  ///
-  /// - Parameter targetLength: bytes of the target as it was received.
+  /// True if every byte of the header is accounted for. Always true with other versions of libmicrohttpd.
   static func isContiguous(_ header: RawHeader, targetLength: Int) -> Bool {
     guard isAuditable else { return true }
     let start = address(header.method)
@@ -194,14 +184,98 @@ enum HeaderLayout {
     guard address(header.version) == cursor else { return false }
     cursor += header.version.count + 2
     for field in header.fields {
-      // name ":" OWS value CRLF; libmicrohttpd skips the white space before the value and keeps the one after it.
+      // name ":" OWS value CRLF; libmicrohttpd skips white space before the value and keeps white space after it.
       guard address(field.name) == cursor, address(field.value) > cursor + field.name.count else { return false }
       cursor = address(field.value) + field.value.count + 2
     }
     return cursor + 2 == start + header.size
   }
 
-  private static func address(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    Int(bitPattern: bytes.baseAddress)
+  private static func address(_ bytes: UnsafeBufferPointer<UInt8>) -> Int { Int(bitPattern: bytes.baseAddress) }
+}
+
+/// A request target (RFC 9112, 3.2), its path still percent-encoded.
+struct RequestTarget {
+  let path: String
+  let query: [(name: String, value: String)]
+  /// The authority of a target in absolute form, which must then equal the `Host` field; nil for other forms.
+  let authority: String?
+
+  init(_ bytes: [UInt8], method: String) throws(HTTPError) {
+    guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else {
+      throw .malformed("byte not allowed in the request target")
+    }
+    var text = String(decoding: bytes, as: UTF8.self)[...]
+    if text == "*" && method == "OPTIONS" {
+      (path, query, authority) = ("*", [], nil)
+      return
+    }
+    authority = Self.takeAuthority(&text)
+    guard text.first == "/" || (authority != nil && (text.isEmpty || text.first == "?")) else {
+      throw .malformed("request target is neither a path nor an http URI")
+    }
+    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    path = parts[0].isEmpty ? "/" : String(parts[0])
+    guard let members = FormEncoding.members(of: parts.count == 2 ? parts[1] : "") else {
+      throw .malformed("query is not percent-encoded UTF-8")
+    }
+    query = members
+  }
+
+  private static func takeAuthority(_ text: inout Substring) -> String? {
+    for scheme in ["http://", "https://"] {
+      guard text.count > scheme.count, text.prefix(scheme.count).lowercased() == scheme else { continue }
+      let rest = text.dropFirst(scheme.count)
+      let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+      text = rest[end...]
+      return String(rest[..<end])
+    }
+    return nil
+  }
+}
+
+/// Decodes the percent-encoded names and values of queries and forms (`application/x-www-form-urlencoded`).
+package enum FormEncoding {
+  /// The members in order, decoded. Nil if a member is not percent-encoded UTF-8 or not `StreamSafeText`.
+  package static func members(of text: Substring) -> [(name: String, value: String)]? {
+    var members: [(name: String, value: String)] = []
+    for member in text.split(separator: "&") {
+      let sides = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = decoded(sides[0]), let value = decoded(sides.count == 2 ? sides[1] : "") else { return nil }
+      members.append((name, value))
+    }
+    return members
+  }
+
+  private static func decoded(_ text: Substring) -> String? {
+    let encoded = Array(text.utf8)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoded.count)
+    var index = 0
+    while index < encoded.count {
+      switch encoded[index] {
+      case UInt8(ascii: "%"):
+        guard index + 2 < encoded.count, let high = hexValue(encoded[index + 1]),
+          let low = hexValue(encoded[index + 2])
+        else { return nil }
+        bytes.append(high << 4 | low)
+        index += 2
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case let byte: bytes.append(byte)
+      }
+      index += 1
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    // ASCII text has no combining marks, so it needs no check.
+    return !bytes.contains { $0 >= 0x80 } || StreamSafeText.isSafe(text) ? text : nil
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
   }
 }

@@ -1,29 +1,20 @@
 import Base
 import CMicrohttpd
 
-/// One request and its reply, from the request line to the last byte sent.
-///
-/// libmicrohttpd's thread and the handler's task both hold it. Its phases only go forwards. The caller that moves it
-/// from `handling` to `answered` resumes the connection, so that it is resumed exactly once.
+/// One request and its reply. Its phase only advances. The caller that sets the phase `replied` resumes the connection,
+/// so that the connection is resumed exactly once.
 final class HTTPExchange: Sendable {
   enum Phase {
-    /// The request line has arrived, the header fields have not.
+    /// The request line has arrived; the header fields have not.
     case opening
-    /// The header was accepted and the body is arriving.
     case receiving
-    /// The request is refused. The rest of its body is read and dropped, so that the sender reads the reply.
-    case dropping(Reply)
-    /// The connection is suspended and the handler runs.
+    /// The request was refused. The rest of its body is read and dropped: only then does the sender read the reply.
+    case dropping(HTTPResponse)
     case handling
     /// The reply waits for libmicrohttpd's thread to pick it up.
-    case answered(Reply)
+    case replied(HTTPResponse)
     /// libmicrohttpd has the reply.
     case queued
-  }
-
-  struct Reply: Sendable {
-    let response: HTTPResponse
-    let closes: Bool
   }
 
   private struct State {
@@ -41,7 +32,7 @@ final class HTTPExchange: Sendable {
   let target: [UInt8]
   private let state = Locked(State())
 
-  /// The request as far as its target tells it, for the refusal of one whose header cannot be read.
+  /// The request with only the parts of its target. Used to refuse a request with an unreadable header.
   var bareRequest: HTTPRequest {
     HTTPRequest(method: "", path: String(decoding: target.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self))
   }
@@ -53,28 +44,18 @@ final class HTTPExchange: Sendable {
 
   var phase: Phase { state.withLock { $0.phase } }
 
-  /// Whether the connection closes behind this request's reply: it is uncertain where another request would begin.
+  /// True if the connection closes after this request's reply, because the start of the next request is uncertain.
   var isLast: Bool {
     get { state.withLock { $0.isLast } }
     set { state.withLock { $0.isLast = newValue } }
   }
 
-  /// Whether the handler's answer is still awaited.
-  var isBeingHandled: Bool {
-    if case .handling = phase { return true }
-    return false
-  }
+  var isBeingHandled: Bool { if case .handling = phase { true } else { false } }
 
-  /// Whether the header has been read. A stopping server waits for the requests that have one.
-  var hasHeader: Bool {
-    if case .opening = phase { return false }
-    return true
-  }
+  /// True once the header was read. A stopping server waits for such requests.
+  var hasHeader: Bool { if case .opening = phase { false } else { true } }
 
-  /// Takes the header. Reserves at most 64 KiB for the declared body, since a peer can declare a length and never send
-  /// it.
-  ///
-  /// - Parameter hold: the body's part of the memory for bodies; nil if there is no body.
+  /// Takes the header. Reserves at most 64 KiB: a peer can declare a length and never send the body.
   func accept(_ request: HTTPRequest, contentLength: Int, hold: BodyHold?) {
     state.withLock { state in
       state.phase = .receiving
@@ -93,11 +74,9 @@ final class HTTPExchange: Sendable {
   }
 
   /// Refuses the request. The reply is sent after the body, which is dropped.
-  func refuse(with reply: Reply) {
-    state.withLock { $0.phase = .dropping(reply) }
-  }
+  func refuse(with reply: HTTPResponse) { state.withLock { $0.phase = .dropping(reply) } }
 
-  /// Counts dropped bytes of a refused body. Returns false if there are more of them than a reply is worth.
+  /// Counts dropped bytes of a refused body. Returns false above `Limits.droppedBodyBytes`.
   func drop(_ count: Int) -> Bool {
     state.withLock { state in
       state.dropped += count
@@ -105,10 +84,10 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Releases the body's memory. Called when the reply was written or can no longer be sent.
+  /// Releases the body's memory, after the reply was written or failed.
   func end() { state.withLock { $0.hold.take() }?.release() }
 
-  /// Hands the whole request over for handling; nil if it was handed over before.
+  /// Takes the whole request for handling. Returns nil if it was already taken.
   func beginHandling() -> HTTPRequest? {
     state.withLock { state in
       guard var request = state.request.take() else { return nil }
@@ -120,8 +99,7 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Keeps the task, so that it can be cancelled if its answer is no longer needed. If that is so already, cancels it
-  /// at once.
+  /// Keeps the task, to cancel it once its reply is no longer needed. If that is already the case, cancels it now.
   func attach(_ task: Task<Void, Never>) {
     let isLate = state.withLock { state in
       if case .handling = state.phase {
@@ -134,30 +112,28 @@ final class HTTPExchange: Sendable {
   }
 
   /// Sets the reply. Returns true for the first caller only, which must then resume the connection.
-  func answer(_ reply: Reply) -> Bool {
+  func set(_ reply: HTTPResponse) -> Bool {
     let (isFirst, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
       guard case .handling = state.phase else { return (false, nil) }
-      state.phase = .answered(reply)
+      state.phase = .replied(reply)
       return (true, state.task.take())
     }
-    // Harmless when the task itself is the caller: it has nothing left to do.
+    // Harmless if the task itself is the caller: it has nothing left to do.
     task?.cancel()
     return isFirst
   }
 
-  func markQueued() {
-    state.withLock { $0.phase = .queued }
-  }
+  func markQueued() { state.withLock { $0.phase = .queued } }
 }
 
 /// Holds the suspended connections: stopping libmicrohttpd while it has any is undefined behaviour.
 ///
-/// An exchange is in here from its suspension until `MHD_resume_connection` has *returned*. Once this is closed and
-/// empty, no connection is suspended and no call that touches the daemon is under way.
+/// An exchange is held from its suspension until `MHD_resume_connection` has *returned*. Once this object is closed and
+/// empty, no connection is suspended and no thread uses the daemon.
 final class SuspendedExchanges: Sendable {
-  /// A connection as libmicrohttpd names it.
-  // Sendable by use: the pointer is only passed to MHD_resume_connection, which may be called from any thread, and a
-  // suspended connection is neither closed nor freed until that call.
+  /// libmicrohttpd's pointer to a connection.
+  // Sendable by use: the pointer is only passed to MHD_resume_connection, which may be called from any thread. Until
+  // that call a suspended connection is neither closed nor freed.
   struct Handle: @unchecked Sendable {
     let pointer: OpaquePointer
   }
@@ -177,11 +153,10 @@ final class SuspendedExchanges: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
-  /// Whether `close` was called. It answers all exchanges, so that no handling needs to begin.
+  /// True once `close` was called. `close` replies to all exchanges, so no handling needs to begin.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Adds a suspended exchange. Returns false if the server takes no more; the caller then answers and resumes it
-  /// itself.
+  /// Adds a suspended exchange. Returns false once this object is closed; the caller must then reply.
   func add(_ exchange: HTTPExchange, _ handle: Handle, _ request: HTTPRequest) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
@@ -190,25 +165,152 @@ final class SuspendedExchanges: Sendable {
     }
   }
 
-  /// Sets the reply and resumes the connection, unless the exchange was answered before.
-  func answer(_ exchange: HTTPExchange, _ handle: Handle, with reply: HTTPExchange.Reply) {
-    guard exchange.answer(reply) else { return }
+  /// Sets the reply and resumes the connection, unless the exchange already has a reply.
+  func reply(to exchange: HTTPExchange, _ handle: Handle, with reply: HTTPResponse) {
+    guard exchange.set(reply) else { return }
     MHD_resume_connection(handle.pointer)
     _ = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(exchange)) }
   }
 
-  /// Ends an exchange whose peer is gone: its task is cancelled, and the reply goes nowhere.
+  /// Ends an exchange whose peer is gone: cancels its task and drops the reply.
   func abandon(_ exchange: HTTPExchange) {
     guard let entry = state.withLock({ $0.entries[ObjectIdentifier(exchange)] }) else { return }
-    answer(exchange, entry.handle, with: .init(response: HTTPResponse(status: 503), closes: true))
+    reply(to: exchange, entry.handle, with: HTTPResponse(status: 503).closing(true))
   }
 
-  /// Takes no more exchanges, and answers all that there are, each with a reply of its own.
-  func close(answering reply: (HTTPRequest) -> HTTPExchange.Reply) {
+  /// Refuses further exchanges, and ends all current exchanges with these replies.
+  func close(_ refusal: (HTTPRequest) -> HTTPResponse) {
     let remaining = state.withLock { state in
       state.isClosed = true
       return Array(state.entries.values)
     }
-    for entry in remaining { answer(entry.exchange, entry.handle, with: reply(entry.request)) }
+    for entry in remaining { reply(to: entry.exchange, entry.handle, with: refusal(entry.request)) }
+  }
+}
+
+/// The sender that a body's memory is charged to.
+package enum BodyOwner: Hashable, Sendable {
+  case relyingParty(Flow)
+  /// Any other sender, by its address; nil if the proxy does not name the sender.
+  case address(ClientAddress?)
+
+  package var hasKey: Bool { if case .relyingParty = self { true } else { false } }
+}
+
+/// Bounds the memory for bodies and their decoded forms: in total, for each sender, and for all senders without an API
+/// key.
+///
+/// A sender's share counts declared lengths, so that a refusal precedes the body. The total counts only bytes that
+/// arrived.
+final class BodyBudget: Sendable {
+  private struct State {
+    var held = 0
+    var heldWithoutKey = 0
+    var reserved: [BodyOwner: Int] = [:]
+  }
+
+  private let state = Locked(State())
+  private let limit: Int
+  /// Bytes of the largest body. No share is smaller, so one body always fits into its sender's share.
+  private let largestBody: Int
+  private let gauges: TransportGauges
+
+  init(limit: Int, largestBody: Int, gauges: TransportGauges) {
+    self.limit = limit
+    self.largestBody = largestBody
+    self.gauges = gauges
+  }
+
+  func hold(_ length: Int, for owner: BodyOwner) throws(BodyBudgetError) -> BodyHold {
+    let error: BodyBudgetError? = state.withLock { state in
+      guard hasRoom(length, for: owner, in: state) else { return .memory }
+      return reserve(length, for: owner, in: &state) ? nil : .share
+    }
+    if let error { throw error }
+    return BodyHold(self, owner, reserved: length)
+  }
+
+  /// Takes memory for bytes that have arrived. Returns false and takes nothing if there are too many bytes.
+  fileprivate func take(_ bytes: Int, beyondReserved excess: Int, for owner: BodyOwner) -> Bool {
+    state.withLock { state in
+      guard hasRoom(bytes, for: owner, in: state), reserve(excess, for: owner, in: &state) else { return false }
+      change(&state, by: bytes, owner)
+      return true
+    }
+  }
+
+  fileprivate func release(_ bytes: Int, reserved: Int, of owner: BodyOwner) {
+    state.withLock { state in
+      change(&state, by: -bytes, owner)
+      let rest = (state.reserved[owner] ?? 0) - reserved
+      state.reserved[owner] = rest > 0 ? rest : nil
+    }
+  }
+
+  private func hasRoom(_ bytes: Int, for owner: BodyOwner, in state: State) -> Bool {
+    state.held + bytes <= limit
+      && (owner.hasKey || state.heldWithoutKey + bytes <= max(limit / 4 * 3, min(largestBody, limit)))
+  }
+
+  private func reserve(_ bytes: Int, for owner: BodyOwner, in state: inout State) -> Bool {
+    // If the proxy does not name its clients, all of them would count as one sender.
+    if case .address(nil) = owner { return true }
+    let reserved = (state.reserved[owner] ?? 0) + bytes
+    guard bytes == 0 || reserved <= max(limit / (owner.hasKey ? 2 : 8), largestBody) else { return false }
+    state.reserved[owner] = reserved > 0 ? reserved : nil
+    return true
+  }
+
+  private func change(_ state: inout State, by bytes: Int, _ owner: BodyOwner) {
+    state.held += bytes
+    if !owner.hasKey { state.heldWithoutKey += bytes }
+    gauges.bodyBytes.store(state.held, ordering: .relaxed)
+  }
+}
+
+/// The body is refused: no memory is left for bodies, or the sender has used up its share.
+enum BodyBudgetError: Error, Sendable { case memory, share }
+
+/// The memory that one request holds, from the header to the last byte of the reply.
+package final class BodyHold: Sendable {
+  private struct State {
+    var reserved: Int
+    var taken = 0
+    var isOver = false
+  }
+
+  private let budget: BodyBudget
+  private let owner: BodyOwner
+  private let state: Locked<State>
+
+  fileprivate init(_ budget: BodyBudget, _ owner: BodyOwner, reserved: Int) {
+    self.budget = budget
+    self.owner = owner
+    state = Locked(State(reserved: reserved))
+  }
+
+  deinit { release() }
+
+  /// Takes memory for the body or its decoded form. Returns false and takes nothing if a limit would be exceeded.
+  package func take(_ bytes: Int) -> Bool {
+    // A `Locked` body must take no other lock, so the sum is made first. The sum cannot change meanwhile: only one
+    // thread at a time reads a request, and the request is handled only after it was read.
+    let (excess, isOver) = state.withLock { (max(0, $0.taken + bytes - $0.reserved), $0.isOver) }
+    guard !isOver, budget.take(bytes, beyondReserved: excess, for: owner) else { return false }
+    state.withLock { state in
+      state.taken += bytes
+      state.reserved += excess
+    }
+    return true
+  }
+
+  /// Releases all memory. Further calls do nothing.
+  package func release() {
+    let (taken, reserved) = state.withLock { state in
+      defer { state = State(reserved: 0, isOver: true) }
+      return (state.taken, state.reserved)
+    }
+    guard taken > 0 || reserved > 0 else { return }
+    budget.release(taken, reserved: reserved, of: owner)
   }
 }

@@ -1,42 +1,30 @@
 import Base
 
-/// The application behind the transport.
+/// The application behind the transport. All calls except `respond` run on threads that read sockets, and must not
+/// block.
 package protocol HTTPHandler: Sendable {
-  /// Reads from a request's header what later calls about the same request need. The transport keeps it in the
-  /// request's `heading`. Called once, on a thread that reads sockets, so it must not block.
+  /// Reads a request's header once, so that later calls need not. The transport keeps the result in the request's
+  /// `heading`.
   func heading(of request: HTTPRequest) -> (any Sendable)?
 
-  /// Decides what to do with a request's body, when the header has arrived and the body has not. Called only for
-  /// requests with a body, on a thread that reads sockets, so it must not block.
+  /// Accepts or refuses a request's body when only the header has arrived.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission
 
-  /// Decides what to do with a request that has arrived whole, before it waits for its turn. Called on a thread that
-  /// reads sockets, so it must not block.
-  func admission(of request: HTTPRequest) -> Admission
+  /// Admits a request that has arrived whole, before it waits for its turn.
+  func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency
 
-  /// Whose turn the request takes among those of others. Called on a thread that reads sockets.
   func flow(of request: HTTPRequest) -> Flow
 
-  /// Counts what a handled request cost: the bytes of its reply, and the time of its handling on `WorkerThreads`.
+  /// Counts the cost of a handled request: the bytes of its reply, and the time of its handling on `WorkerThreads`.
   func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64)
 
-  /// Answers one request. Runs on `WorkerThreads`, never on a thread that reads sockets.
-  ///
-  /// For `HEAD` return what `GET` would: the transport sends the length and keeps the body back. If the server stops
-  /// before the answer is there, the task is cancelled and its answer is dropped.
+  /// Handles one request, on `WorkerThreads`. Treats `HEAD` like `GET`. If the server stops first, the task is
+  /// cancelled.
   func respond(to request: HTTPRequest) async -> HTTPResponse
 
-  /// The reply to a request that does not reach `respond`: framing faults, size limits, rate limits, overload.
-  ///
-  /// Called on a thread that reads sockets, so it must not block. Use `fault.status`. The transport closes the
-  /// connection afterwards if it is not certain where the next request begins.
-  ///
-  /// - Parameter request: only its path is known if its header was refused; nil if not even that.
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse
-
-  /// Further header fields of a refusal, if the request's header was read before. Called on a thread that reads
-  /// sockets, so it must not block.
-  func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)]
+  /// The reply to a request that does not reach `respond`. Its status is `error.status`. If the header was refused, the
+  /// request has only a path; the request is nil if even the path is unknown.
+  func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse
 }
 
 extension HTTPHandler {
@@ -44,58 +32,48 @@ extension HTTPHandler {
   package func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
     .taken(from: .address(ClientAddress(request.remoteAddress)))
   }
-  package func admission(of request: HTTPRequest) -> Admission { .normal }
+  package func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency { .normal }
   package func flow(of request: HTTPRequest) -> Flow { Flow(stranger: request.remoteAddress) }
   package func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {}
-  package func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] { [] }
 }
 
-/// What to do with a request that has arrived whole.
-package enum Admission: Sendable {
-  /// Handled at once and never refused for load, such as requests that ask how the server is.
+/// How a request is treated under load.
+package enum Urgency: Sendable {
+  /// Handled at once and never refused for load, such as health checks.
   case essential
-  /// Handled in its turn.
+  /// Waits for its turn.
   case normal
-  /// A request that begins something. It waits behind requests that finish something and is refused first: an
-  /// overloaded server completes what it has begun.
+  /// Starts a new flow, such as a session. Waits behind requests that continue a flow, and is the first to be refused.
   case deferrable
-  case refused(HTTPFault)
 }
 
-/// What to do with a request's body, before a byte of it is taken.
 package enum BodyAdmission: Sendable {
   case taken(from: BodyOwner)
   case refused(HTTPResponse)
 }
 
-/// Why a server refuses a request for load.
+/// The reason why a server refuses a request for load.
 package enum Overload: String, Sendable, Hashable, CaseIterable {
-  /// The request would wait longer than it may.
   case delay
-  /// No further request may wait: `maxInFlight` are handled or wait already.
+  /// No further request may wait: `maxInFlight` requests are already handled or waiting.
   case full
-  /// The memory for bodies is used up.
   case memory
 }
 
-/// Why a request was turned away before it reached the application.
-package enum HTTPFault: Error, Equatable, Sendable {
-  /// The bytes are not a request that has exactly one meaning (RFC 9112); the text names the rule, never the bytes.
+/// The reason why a request was refused before it reached the application.
+package enum HTTPError: Error, Equatable, Sendable {
+  /// The bytes are malformed or ambiguous as a request (RFC 9112). The text names the violated rule, never the bytes.
   case malformed(String)
-  /// The declared body is larger than `limit` bytes.
   case bodyTooLarge(limit: Int)
-  /// The request target is longer than `limit` bytes.
   case targetTooLong(limit: Int)
   /// The request line and the header fields together are larger than `limit` bytes.
   case headersTooLarge(limit: Int)
-  /// The server has more to do than it can in time; try again after so many seconds.
+  /// The server is overloaded; retry after this number of seconds.
   case overloaded(Overload, retryAfter: Int)
-  /// This client asks more often than it may; try again after so many seconds.
+  /// This client exceeds its rate; retry after this number of seconds.
   case rateLimited(retryAfter: Int)
-  /// The server is stopping.
   case shuttingDown
 
-  /// The status that the reply should carry.
   package var status: Int {
     switch self {
     case .malformed: 400
@@ -107,13 +85,95 @@ package enum HTTPFault: Error, Equatable, Sendable {
     }
   }
 
-  /// Seconds for `Retry-After`, which the transport adds if the reply lacks it; nil if the fault does not pass by
-  /// itself.
+  /// Seconds for `Retry-After`, which the transport adds if the reply lacks it; nil if a retry is pointless.
   package var retryAfter: Int? {
     switch self {
     case .overloaded(_, let seconds), .rateLimited(let seconds): seconds
     case .shuttingDown: 1
     default: nil
     }
+  }
+}
+
+/// One request that has arrived whole.
+package struct HTTPRequest: Sendable {
+  /// A token as received, such as `GET`; methods are case-sensitive.
+  package var method: String
+  /// The path without the query, still percent-encoded, starting with `/`; `*` for `OPTIONS *`.
+  package var path: String
+  /// The query's members in order, percent-decoded, with `+` read as a space.
+  package var query: [(name: String, value: String)]
+  package var headers: HTTPHeaders
+  package var body: [UInt8]
+  /// The peer of the TCP connection in numeric form, which may be a proxy.
+  package var remoteAddress: String
+  package var waited = 0.0
+  package var heading: (any Sendable)?
+  /// The request's part of the memory for bodies; nil without a body.
+  package var hold: BodyHold?
+
+  package init(
+    method: String, path: String, query: [(name: String, value: String)] = [], headers: HTTPHeaders = HTTPHeaders(),
+    body: [UInt8] = [], remoteAddress: String = "127.0.0.1"
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.remoteAddress = remoteAddress
+  }
+}
+
+/// One whole reply. The transport writes `Content-Length`, `Transfer-Encoding` and `Date`. If the header cannot be
+/// sent, or the status is outside 200–599, the transport sends an empty 500.
+package struct HTTPResponse: Sendable {
+  package var status: Int
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// True if the connection closes after the reply. The transport decides this.
+  private(set) var closes = false
+
+  package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  func closing(_ closes: Bool) -> HTTPResponse {
+    var response = self
+    response.closes = closes
+    return response
+  }
+}
+
+/// The header fields of a message in order. Values are valid UTF-8 without outer white space. Tab is the only control
+/// character.
+package struct HTTPHeaders: Sendable {
+  package let fields: [(name: String, value: String)]
+
+  package init(_ fields: [(name: String, value: String)] = []) { self.fields = fields }
+
+  /// All values of a field, in order; empty when the field is absent.
+  package func values(_ name: String) -> [String] {
+    fields.filter { Self.sameName($0.name, name) }.map(\.value)
+  }
+
+  /// The value of a field that occurs exactly once. Nil if the field is absent *or repeated*: a repeated field is
+  /// ambiguous.
+  package func single(_ name: String) -> String? {
+    let all = values(name)
+    return all.count == 1 ? all[0] : nil
+  }
+
+  package func contains(_ name: String) -> Bool { fields.contains { Self.sameName($0.name, name) } }
+
+  /// Compares two field names by ASCII case folding (RFC 9110, 5.1).
+  package static func sameName(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+  }
+
+  package static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 }

@@ -1,25 +1,23 @@
 import Base
+import CMicrohttpd
 import Glibc
+import Synchronization
 
-/// An HTTP/1.1 server. It reads and checks requests on its own threads, hands whole requests to the handler on
-/// `WorkerThreads`, and writes the replies.
-///
-/// It serves until `stop` is called, even if nothing else holds it.
+/// An HTTP/1.1 server, which serves until `stop`. It has threads of its own; the handler runs on `WorkerThreads`.
 package final class HTTPServer: Sendable {
-  /// The port that it listens on; one that the system chose if the configuration said 0.
   package let port: UInt16
   let core: TransportCore
   private let daemon: MicrohttpdDaemon
   private let stopping = Locked<Task<Void, Never>?>(nil)
 
-  /// Starts listening. From then on the whole process ignores `SIGPIPE`.
+  /// Starts listening. From now on the whole process ignores `SIGPIPE`.
   package convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
     try Self.validate(configuration)
     let socket = try BoundSocket(address: configuration.address, port: configuration.port)
     try self.init(on: socket, configuration: configuration, handler: handler)
   }
 
-  /// Serves on a socket that listens already. The configuration's address and port are not used.
+  /// Serves on a socket that is already listening. The configuration's address and port are not used.
   package init(
     on socket: BoundSocket, configuration: HTTPServerConfiguration, handler: any HTTPHandler
   ) throws(HTTPServerError) {
@@ -27,32 +25,28 @@ package final class HTTPServer: Sendable {
     signal(SIGPIPE, SIG_IGN)
     port = socket.port
     core = TransportCore(configuration: configuration, handler: handler)
-    daemon = try MicrohttpdDaemon(
-      core: core, descriptor: socket.take(), isIPv6: socket.address.contains(":"))
+    daemon = try MicrohttpdDaemon(core: core, descriptor: socket.take(), isIPv6: socket.address.contains(":"))
     guard core.startSweeping() else {
-      // Without deadlines slow peers could take all connections.
-      daemon.stop(listening: daemon.quiesce())
+      // Without deadlines, slow peers could take all connections.
+      daemon.stop()
       throw .cannotStart
     }
   }
 
-  /// Sockets open now, idle ones included.
+  /// The number of open sockets, including idle ones.
   package var connectionCount: Int { core.sweeper.connections.count }
 
-  /// Requests that wait for the handler or are with it now.
+  /// The number of requests that wait for the handler or are being handled.
   package var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
 
-  /// Stops gracefully: refuses new connections, lets requests that have begun finish and get their reply, answers new
-  /// ones on open connections with 503, and closes each connection after its reply. After `drainSeconds` a request
-  /// without an answer gets 503 and its task is cancelled. Returns when every thread has ended; further calls wait for
-  /// the first.
+  /// Stops gracefully: refuses new connections and requests (503), lets requests under way finish, and closes each
+  /// connection after its reply. After `drainSeconds` a request without a reply gets 503 and its task is cancelled.
   package func stop(drainSeconds: Int) async {
     let task = stopping.withLock { current in
-      let task =
-        current
-        ?? Task.detached(executorPreference: WorkerThreads.shared) { [self] in
-          await shutDown(drainSeconds: drainSeconds)
-        }
+      if let current { return current }
+      let task = Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+        await shutDown(drainSeconds: drainSeconds)
+      }
       current = task
       return task
     }
@@ -61,13 +55,15 @@ package final class HTTPServer: Sendable {
 
   private func shutDown(drainSeconds: Int) async {
     core.isDraining.store(true, ordering: .releasing)
-    let descriptor = daemon.quiesce()
+    // What is being accepted is accepted by then.
+    await Self.pause()
+    daemon.refuseConnections()
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
     core.suspended.close { core.refusal(.shuttingDown, of: $0, closes: true) }
     await wait(atMost: .seconds(1)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
-    // Every exchange has been answered by now. This waits only for calls that are about to return.
+    // Every exchange now has a reply. Wait only for calls that are about to return.
     while !core.suspended.isEmpty { await Self.pause() }
-    await BackgroundThread.run { [daemon] in daemon.stop(listening: descriptor) }
+    await BackgroundThread.run { [daemon] in daemon.stop() }
     core.sweeper.stop()
   }
 
@@ -98,22 +94,21 @@ package final class HTTPServer: Sendable {
       ("overloadRetryAfter", configuration.overloadRetryAfter, 0...86_400),
     ]
     for (name, value, range) in limits where !range.contains(value) { throw .invalidLimit(name) }
-    // Each thread gets a share of the connections, which must be at least one.
+    // Each thread gets a share of the connections: at least one.
     guard configuration.maxConnections >= configuration.threads else { throw .invalidLimit("maxConnections") }
   }
 }
 
-/// Why a server could not start.
+/// The reason why a server could not start.
 package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Not a numeric IPv4 or IPv6 address.
   case invalidAddress(String)
-  /// A limit is out of range; the text is the name of the member.
+  /// A limit is out of range. The text is the member's name.
   case invalidLimit(String)
   /// The socket could not be bound; the number is `errno`.
   case cannotListen(address: String, port: UInt16, errno: Int32)
-  /// libmicrohttpd or the system could not start the threads, or the socket is served already.
+  /// libmicrohttpd or the system could not start the threads, or the socket is already served.
   case cannotStart
-  /// This libmicrohttpd was built without GnuTLS.
   case noTLS
 
   package var description: String {
@@ -126,4 +121,184 @@ package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertibl
     case .cannotStart: "the HTTP server could not start its threads"
     }
   }
+}
+
+/// The address of a server and its limits, in seconds where no unit is named. Peers can use at most
+/// `maxBufferedBodyBytes` plus `maxConnections × connectionMemory` of memory.
+package struct HTTPServerConfiguration: Sendable {
+  /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.
+  package var address = "127.0.0.1"
+  /// 0 picks a free port: read it from `HTTPServer.port`.
+  package var port: UInt16 = 8080
+  package var threads = Self.processorCount
+  package var maxBodyBytes = 1 << 20
+  /// Bytes of the request line and the header fields together. The request target may take half of these bytes.
+  package var maxHeaderBytes = 16 << 10
+  /// The time from the connection, or from a later request line, to the body's last byte.
+  package var requestDeadline = 10
+  /// The time from queueing the reply until the kernel has its last byte. Afterwards the connection is cut.
+  package var responseDeadline = 30
+  /// The silence, between or within requests, after which a connection is closed.
+  package var idleTimeout = 60
+  /// Maximum number of connections of all threads together. Further connections wait in the listen queue. See
+  /// `usualConnections`.
+  package var maxConnections = 1024
+  /// Maximum number of connections from one address. Further connections are closed at once. 0 means no limit, which is
+  /// needed behind a proxy.
+  package var maxConnectionsPerAddress = 0
+  /// Maximum number of requests that are handled or wait for handling. Further requests get 503.
+  package var maxInFlight = 1024
+  /// Maximum number of requests that are handled concurrently: enough to keep the processors and the store's commits
+  /// busy.
+  package var maxRunning = 16 * Self.processorCount
+  /// Milliseconds that a request may wait to be handled when its queue has not been empty for `delayInterval`.
+  package var delayTarget = 20
+  /// Milliseconds after which a queue that was never empty counts as overloaded. Until then a request may wait this
+  /// long.
+  package var delayInterval = 100
+  /// Maximum bytes of bodies that all requests hold together. Beyond this limit the reply is 503.
+  package var maxBufferedBodyBytes = 64 << 20
+  /// The `Retry-After` of requests that are refused for load.
+  package var overloadRetryAfter = 1
+  package var gauges = TransportGauges()
+  package var tls: TLSIdentities?
+
+  package init() {}
+
+  /// The number of processors that this process may run on (`taskset`, `CPUAffinity=`).
+  package static var processorCount: Int {
+    // Enough for 8192 processors, the maximum of Linux.
+    var mask = [UInt8](repeating: 0, count: 1_024)
+    let size = mdoc_sched_getaffinity(0, mask.count, &mask)
+    return size < 0
+      ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
+  }
+
+  /// Above this number, connections that wait for their peer are closed. The remaining eighth is reserved for new
+  /// connections.
+  package var usualConnections: Int { maxConnections - maxConnections / 8 }
+
+  package var maxTargetBytes: Int { maxHeaderBytes / 2 }
+
+  /// The time for a whole later request on a connection: libmicrohttpd does not report the first bytes of its request
+  /// line.
+  package var nextRequestDeadline: Int { idleTimeout + requestDeadline }
+
+  /// Bytes of libmicrohttpd's pool for a connection: header, fields, the reply's header. If the pool is exhausted, the
+  /// reply is 431 or 414.
+  package var connectionMemory: Int { max(32 << 10, 2 * maxHeaderBytes) }
+}
+
+/// The current load of a server, for its metrics.
+package final class TransportGauges: Sendable {
+  package let waiting = Atomic(0)
+  /// The number of requests with one of the `maxRunning` slots.
+  package let running = Atomic(0)
+  /// Bytes of bodies that are held, complete or not.
+  package let bodyBytes = Atomic(0)
+
+  package init() {}
+}
+
+extension Limits {
+  /// Maximum bytes of a refused body that are read and dropped: if the connection closes before the body's end, the
+  /// reply may be lost.
+  static let droppedBodyBytes = 64 << 10
+}
+
+/// Makes the listening socket. If libmicrohttpd made the socket, it would report neither an error nor the chosen port.
+enum ListeningSocket {
+  /// Binds and listens, non-blocking and close-on-exec; the caller owns the descriptor.
+  static func open(address: String, port: UInt16) throws(HTTPServerError) -> (descriptor: Int32, port: UInt16) {
+    var storage = sockaddr_storage()
+    guard let length = numericAddress(address, port: port, into: &storage) else { throw .invalidAddress(address) }
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(Int32(storage.ss_family), kind, 0)
+    guard descriptor >= 0 else { throw .cannotListen(address: address, port: port, errno: errno) }
+    var on: Int32 = 1
+    var only: Int32 = address == "::" ? 0 : 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
+    if Int32(storage.ss_family) == AF_INET6 {
+      setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &only, size)
+    }
+    let bound = withGenericAddress(&storage) { bind(descriptor, $0, length) }
+    guard bound == 0, listen(descriptor, SOMAXCONN) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw .cannotListen(address: address, port: port, errno: code)
+    }
+    var actualLength = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    _ = withGenericAddress(&storage) { getsockname(descriptor, $0, &actualLength) }
+    return (descriptor, portNumber(of: storage))
+  }
+
+  /// The address of a peer as text; empty if it cannot be read. An IPv4 peer of a dual-stack socket is shown as IPv4.
+  static func numericText(of address: UnsafePointer<sockaddr>?) -> String {
+    guard let address else { return "" }
+    let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
+    let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { buffer -> String in
+      guard let base = buffer.baseAddress,
+        getnameinfo(address, socklen_t(length), base, socklen_t(NI_MAXHOST), nil, 0, NI_NUMERICHOST) == 0
+      else { return "" }
+      return String(cString: base)
+    }
+    let mapped = "::ffff:"
+    return text.hasPrefix(mapped) && text.contains(".") ? String(text.dropFirst(mapped.count)) : text
+  }
+
+  private static func numericAddress(_ text: String, port: UInt16, into storage: inout sockaddr_storage) -> socklen_t? {
+    func store<Address>(_ address: Address) -> socklen_t {
+      withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: address, as: Address.self) }
+      return socklen_t(MemoryLayout<Address>.size)
+    }
+    var four = sockaddr_in()
+    four.sin_family = sa_family_t(AF_INET)
+    four.sin_port = port.bigEndian
+    if inet_pton(AF_INET, text, &four.sin_addr) == 1 { return store(four) }
+    var six = sockaddr_in6()
+    six.sin6_family = sa_family_t(AF_INET6)
+    six.sin6_port = port.bigEndian
+    return inet_pton(AF_INET6, text, &six.sin6_addr) == 1 ? store(six) : nil
+  }
+
+  private static func portNumber(of storage: sockaddr_storage) -> UInt16 {
+    withUnsafeBytes(of: storage) { bytes in
+      // The port sits at the same offset in both families, right after the family itself.
+      UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: MemoryLayout<sa_family_t>.size, as: UInt16.self))
+    }
+  }
+
+  private static func withGenericAddress<R>(
+    _ storage: inout sockaddr_storage, _ body: (UnsafeMutablePointer<sockaddr>) -> R
+  ) -> R {
+    withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+    }
+  }
+}
+
+/// A listening socket without a server, so that its port is known before the server starts. Peers wait in the socket's
+/// queue.
+package final class BoundSocket: Sendable {
+  package let address: String
+  /// The port of the socket, never 0.
+  package let port: UInt16
+  private let descriptor: Locked<Int32?>
+
+  package init(address: String, port: UInt16) throws(HTTPServerError) {
+    let socket = try ListeningSocket.open(address: address, port: port)
+    self.address = address
+    self.port = socket.port
+    descriptor = Locked(socket.descriptor)
+  }
+
+  /// Takes the descriptor, once. The caller closes it from now on.
+  package func take() throws(HTTPServerError) -> Int32 {
+    guard let descriptor = descriptor.withLock({ $0.take() }) else { throw .cannotStart }
+    return descriptor
+  }
+
+  deinit { descriptor.withLock { if let descriptor = $0 { _ = close(descriptor) } } }
 }

@@ -1,20 +1,21 @@
 import CMicrohttpd
 import Glibc
 
-/// The running C library: started once, quiesced, stopped once.
-// Sendable by use: the pointer is only passed to MHD_quiesce_daemon and MHD_stop_daemon, by the one task that stops the
-// server, one after the other; libmicrohttpd allows both from any thread.
+/// The running C library: started once, stopped once.
+// Sendable by use: only the task that stops the server passes the pointer to MHD_stop_daemon, which libmicrohttpd allows
+// from any thread.
 final class MicrohttpdDaemon: @unchecked Sendable {
   private let daemon: OpaquePointer
+  /// The listening socket, which libmicrohttpd closes when it stops.
+  private let descriptor: Int32
   private let context: Unmanaged<TransportCore>
 
-  /// Takes over the listening descriptor.
   init(core: TransportCore, descriptor: Int32, isIPv6: Bool) throws(HTTPServerError) {
     let configuration = core.configuration
     var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
     if isIPv6 { flags |= MHD_USE_IPv6.rawValue }
     if configuration.tls != nil {
-      // Debian's libmicrohttpd has TLS; another build may not.
+      // Debian's libmicrohttpd supports TLS; other builds may not.
       guard MHD_is_feature_supported(.FEATURE_SSL) == .YES else { throw .noTLS }
     }
     var options = mdoc_http_options()
@@ -42,36 +43,38 @@ final class MicrohttpdDaemon: @unchecked Sendable {
       }
     guard let daemon else {
       context.release()
-      // libmicrohttpd closes the descriptor on some of these paths and not on others. Closing it twice could close
-      // another socket, so a failed start may leave it open.
+      // libmicrohttpd may have closed the descriptor. Closing it twice could close another socket, so it may stay open.
       throw .cannotStart
     }
     self.daemon = daemon
+    self.descriptor = descriptor
   }
 
-  /// Accepts no more connections, and returns the descriptor. The kernel would still complete handshakes for a
-  /// listening socket, so it is shut down. It stays open until `stop`, as a thread may just be using it.
-  func quiesce() -> Int32 {
-    let descriptor = MHD_quiesce_daemon(daemon)
-    if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }
-    return descriptor
+  /// Closes the listening socket, so that the kernel refuses connections: the descriptor leads to a socket that nothing
+  /// comes to. Call it when no connection is accepted any more.
+  ///
+  /// MHD_quiesce_daemon is for this. But in 0.9.75 it removes the socket from the set of a thread that may just do the
+  /// same, and the second of them aborts the process.
+  func refuseConnections() {
+    let nothing = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    guard nothing >= 0 else { return }
+    dup2(nothing, descriptor)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    close(nothing)
   }
 
-  /// Closes the remaining connections and joins the threads. It blocks. No connection may be suspended.
-  func stop(listening descriptor: Int32) {
+  /// Closes the socket and the remaining connections, and joins the threads. Blocks. No connection may be suspended.
+  func stop() {
     MHD_stop_daemon(daemon)
-    if descriptor >= 0 { close(descriptor) }
     context.release()
   }
 }
 
-/// The functions that libmicrohttpd calls, each a thin step into `TransportCore`.
-///
-/// They run on libmicrohttpd's threads, so they must not belong to any actor: a callback written in `main.swift` would
-/// belong to the main actor and trap here. Objects pass through C as pointers. The core is retained for the daemon's
-/// life, and a connection from STARTED to CLOSED. An exchange is not retained, since its connection owns it.
+/// The functions that libmicrohttpd calls on its threads. They must not belong to any actor: one written in
+/// `main.swift` would trap here. The core is retained for the daemon's life, a connection from STARTED to CLOSED; it
+/// owns its exchange.
 enum MicrohttpdCallbacks {
-  /// Called before anything is made for a connection; `NO` closes it.
+  /// Called before anything is made for a connection. `NO` closes the connection.
   static let onAccept: MHD_AcceptPolicyCallback = { context, address, _ in
     guard let core = core(context) else { return .NO }
     return core.mayAccept(ListeningSocket.numericText(of: address)) ? .YES : .NO
@@ -108,16 +111,14 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // No reply can be queued while a body arrives, so the connection of a body that is too large is closed.
+      // While a body arrives, no reply can be queued. So if the body is too large, the connection is closed.
       return exchange.append(bytes, limit: core.configuration.maxBodyBytes) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
     case .dropping where uploadSize.pointee > 0:
       defer { uploadSize.pointee = 0 }
       return exchange.drop(uploadSize.pointee) ? .YES : .NO
-    case .dropping(let reply):
-      return core.send(reply, exchange, on: native)
-    case .answered(let reply):
+    case .dropping(let reply), .replied(let reply):
       return core.send(reply, exchange, on: native)
     case .handling, .queued:
       // Never called while suspended, nor after a reply was queued.
@@ -136,12 +137,10 @@ enum MicrohttpdCallbacks {
   }
 }
 
-/// Turns a reply into libmicrohttpd's and queues it.
 enum ResponseWriter {
   /// Queues the reply on the connection; `NO` makes libmicrohttpd drop the connection.
   static func queue(_ response: HTTPResponse, closes: Bool, on connection: OpaquePointer) -> MHD_Result {
-    let isStatusValid = (200...599).contains(response.status)
-    guard let native = isStatusValid ? make(response, closes: closes) : nil else {
+    guard let native = (200...599).contains(response.status) ? make(response, closes: closes) : nil else {
       guard response.status != 500 || !response.headers.isEmpty || !response.body.isEmpty else { return .NO }
       return queue(HTTPResponse(status: 500), closes: true, on: connection)
     }
@@ -150,7 +149,7 @@ enum ResponseWriter {
     return LibraryReplies.queue(connection, UInt32(response.status), native)
   }
 
-  /// Nil when memory is out or a header cannot be sent.
+  /// Nil if there is no memory or a header cannot be sent.
   private static func make(_ response: HTTPResponse, closes: Bool) -> OpaquePointer? {
     // MUST_COPY: the bytes are sent long after this array is gone, and libmicrohttpd does not write to the buffer.
     let native = response.body.withUnsafeBytes { bytes -> OpaquePointer? in
@@ -174,10 +173,61 @@ enum ResponseWriter {
     ["Content-Length", "Transfer-Encoding", "Date"].contains { HTTPHeaders.sameName($0, name) }
   }
 
-  /// libmicrohttpd itself refuses line breaks and empty values. But it would send a name with a colon, and cut a value
-  /// at a NUL.
+  /// libmicrohttpd refuses line breaks and empty values, but sends a name with a colon, and cuts a value at a NUL.
   private static func isSendable(_ name: String, _ value: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
   }
+}
+
+/// Replaces libmicrohttpd's own replies.
+///
+/// libmicrohttpd 0.9.75 refuses some requests before any callback: a request line or version that it cannot read, a
+/// header beyond its memory, a line without a colon. It then queues a page without a `Request-Id`, by calling its
+/// public `MHD_queue_response`. The linker looks this name up in the program first. So the program defines a function
+/// of this name, which queues the server's own refusal, also under TLS. If the library were linked with `-Bsymbolic`,
+/// it would call its own function; Debian's is not.
+enum LibraryReplies {
+  typealias Queue = @convention(c) (OpaquePointer?, UInt32, OpaquePointer?) -> MHD_Result
+
+  /// The library's own function, by RTLD_NEXT (-1), which glibc shows to GNU sources only.
+  private static let next = dlsym(UnsafeMutableRawPointer(bitPattern: -1), "MHD_queue_response").map {
+    unsafeBitCast($0, to: Queue.self)
+  }
+
+  static func queue(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> MHD_Result {
+    next?(connection, status, response) ?? .NO
+  }
+
+  /// Queues the server's refusal instead of the library's. `NO` closes the connection without a reply.
+  fileprivate static func replace(_ status: UInt32, on native: OpaquePointer) -> MHD_Result {
+    // This version sends the reply's header twice if it cannot read the `Content-Length` (400 or 413) or has no memory
+    // for a `Cookie` (431).
+    guard let raw = mdoc_http_socket_context(native),
+      status != 400 || MHD_lookup_connection_value(native, .HEADER_KIND, "Content-Length") == nil,
+      status != 431 || MHD_lookup_connection_value(native, .HEADER_KIND, "Cookie") == nil
+    else { return .NO }
+    let connection = Unmanaged<AcceptedConnection>.fromOpaque(raw).takeUnretainedValue()
+    let core = connection.core
+    let error: HTTPError
+    switch status {
+    case 400: error = .malformed("the request line, a header line or a chunk cannot be read")
+    case 414: error = .targetTooLong(limit: core.configuration.maxTargetBytes)
+    case 431: error = .headersTooLarge(limit: core.configuration.maxHeaderBytes)
+    case 505: error = .malformed("the version is neither HTTP/1.1 nor HTTP/1.0")
+    default: return .NO
+    }
+    connection.allow(seconds: core.configuration.responseDeadline)
+    let refusal = core.refusal(error, of: connection.exchange?.bareRequest, closes: true)
+    return ResponseWriter.queue(refusal, closes: true, on: native)
+  }
+}
+
+/// Replaces libmicrohttpd's function. The program itself calls `LibraryReplies.queue`. Public, since an optimised build
+/// would otherwise drop a function without callers in the package.
+@_cdecl("MHD_queue_response")
+public func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32
+{
+  guard let connection else { return MHD_Result.NO.rawValue }
+  return LibraryReplies.replace(status, on: connection).rawValue
 }

@@ -1,24 +1,21 @@
 import Base
+import Glibc
+import Synchronization
 
-/// Holds the requests that are handled at one time, and those that wait for one of these to end.
+/// Holds the requests that are being handled, and the requests that wait for a slot.
 ///
-/// Few are handled at once, so that a request which has begun ends soon: the time that it takes is their number divided
-/// by the rate at which they end (Little's law). All others wait here, where refusing costs next to nothing, and never
-/// longer than `DelayControl` allows.
-///
-/// The places go to the flows in turns (`FairTurns`), and each flow has lines of its own: who fills them waits longer and
-/// is refused, and nobody else. A flow with little under way finds a place beyond `maxRunning`, also while requests of
-/// others that had lent their places come back in numbers. Within a flow, requests that finish something go before those
-/// that begin something.
+/// Few requests are handled at once, so that each ends soon (Little's law). The others wait here, where a refusal is
+/// cheap, and never longer than `DelayControl` allows. Flows take turns (`FairTurns`), and each has its own queues:
+/// only a flow that fills its own queues waits longer and is refused. A flow with few requests under way gets a slot
+/// beyond `maxRunning`.
 final class RequestQueue<Element: Sendable>: Sendable {
   enum Lane: Int, Sendable, CaseIterable { case finishing, beginning }
 
-  /// What a change of the queue asks its owner to do.
+  /// Requests that the owner of the queue must start or refuse after a change.
   struct Due: Sendable {
     var start: [Element] = []
-    /// Requests that waited too long.
     var refuse: [Element] = []
-    /// Requests of the flow with the most, which give way to another's because the queue is full.
+    /// Requests of the longest flow, displaced because the queue is full.
     var displaced: [Element] = []
   }
 
@@ -31,7 +28,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     var waiting = FirstInFirstOut<Waiting>()
     var delay: DelayControl
 
-    /// Whether the oldest request has waited longer than it may. One that arrives now would fare no better.
+    /// True if the oldest request has waited longer than allowed. A new request would wait as long.
     func isOverdue(at now: Int64) -> Bool {
       waiting.first.map { now - $0.arrived > delay.bound(at: now) } ?? false
     }
@@ -57,10 +54,8 @@ final class RequestQueue<Element: Sendable>: Sendable {
 
     func waiting(of flow: Flow) -> Int { lines[flow]?.reduce(0) { $0 + $1.waiting.count } ?? 0 }
 
-    /// The flow with the most requests that wait.
     var longest: Flow? { busy.max { waiting(of: $0) < waiting(of: $1) } }
 
-    /// Takes a request out of a line. Nil if the line is empty.
     mutating func pop(_ lane: Int, of flow: Flow, at now: Int64) -> Element? {
       guard let element = lines[flow]?[lane].popFirst(at: now) else { return nil }
       waiting -= 1
@@ -78,7 +73,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
   private let delay: DelayControl
   private let gauges: TransportGauges
 
-  /// - Parameter capacity: the most requests that are handled or wait, together.
+  /// - Parameter capacity: the maximum number of requests that are handled or wait, together.
   init(maxRunning: Int, capacity: Int, delay: DelayControl, gauges: TransportGauges) {
     self.maxRunning = max(1, min(maxRunning, capacity))
     self.capacity = capacity
@@ -86,8 +81,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     self.gauges = gauges
   }
 
-  /// Why a request that arrives now must not be added; nil if it may be. If the queue is full, the flow with the most
-  /// gives way to the others.
+  /// The reason not to add a request now; nil if it may be added. In a full queue the longest flow loses a request.
   func refusal(in lane: Lane, of flow: Flow, at now: Int64) -> Overload? {
     state.withLock { state in
       if state.running + state.waiting >= capacity {
@@ -98,7 +92,6 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Adds a request. It may be due at once.
   func add(_ element: Element, to lane: Lane, of flow: Flow, at now: Int64) -> Due {
     change(at: now) { state, due in
       if state.running + state.waiting >= capacity, let longest = state.longest,
@@ -113,9 +106,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Gives back the place of a request that has ended, or that waits for somebody outside.
-  ///
-  /// - Parameter cost: the nanoseconds that its handling took since it got the place.
+  /// Releases the slot of a request that has ended, or that waits for another host. The cost is in nanoseconds.
   func leave(_ flow: Flow, cost: Int64, at now: Int64) -> Due {
     change(at: now) { state, _ in
       state.running -= 1
@@ -123,7 +114,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes a place again for a request that had left. It goes on even if no place is free: waiting would only delay its
+  /// Takes a slot again for a request that had released its slot, even if none is free: waiting would only delay its
   /// end.
   func comeBack(_ flow: Flow, at now: Int64) -> Due {
     change(at: now) { state, _ in
@@ -132,7 +123,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Refuses requests whose time has passed. Needed when no request ends meanwhile.
+  /// Refuses overdue requests. Call it regularly, in case no request ends for a while.
   func expire(at now: Int64) -> Due { change(at: now) { _, _ in } }
 
   private func change(at now: Int64, _ body: (inout State, inout Due) -> Void) -> Due {
@@ -158,23 +149,15 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// The flow whose request gets a place now; nil if none is free.
+  /// The flow whose request gets a slot now; nil if none is free.
   private func next(_ state: State) -> Flow? {
     let few = state.turns.busy < 2 * maxRunning ? max(1, maxRunning / 8) : 0
     return state.turns.next(below: state.running < maxRunning ? .max : few)
   }
 }
 
-/// Bounds how long a request may wait in a queue, by CoDel's idea (RFC 8289, 3.2): it matters whether a queue stands,
-/// not how long it is.
-///
-/// A queue that empties now and then evens out bursts, and a request in it may wait a whole `interval`. A queue that
-/// has not been empty for an interval stands: every request in it waits, and none is handled sooner for that. Then a
-/// request may wait `target` at most. One that would wait longer is refused early, while it has cost nothing else.
-/// CoDel drops packets one by one until their sender slows down; requests come from many senders, so all above the
-/// bound are refused.
-///
-/// Times are nanoseconds of the monotonic clock.
+/// Bounds how long a request may wait in a queue, after CoDel (RFC 8289, 3.2). The bound is `interval` if the queue was
+/// empty within the last `interval` (a burst), otherwise `target`. Times are nanoseconds of the monotonic clock.
 struct DelayControl: Sendable {
   let target: Int64
   let interval: Int64
@@ -189,5 +172,136 @@ struct DelayControl: Sendable {
 
   func bound(at now: Int64) -> Int64 {
     now - max(lastEmpty, 0) < interval ? interval : target
+  }
+}
+
+/// The verification threads, apart from Swift's cooperative pool. Flows take turns (`FairTurns`), charged with the time
+/// of each job. There is one thread more than there are processors. No flow can have all threads, so a job of another
+/// flow begins at once.
+package final class WorkerThreads: TaskExecutor {
+  /// One instance for the whole life of the process, so that a task that is resumed late still finds a thread to run
+  /// on.
+  package static let shared = WorkerThreads(processors: HTTPServerConfiguration.processorCount)
+
+  fileprivate let queue: JobQueue
+
+  private init(processors: Int) {
+    queue = JobQueue(limit: processors)
+    for _ in 0...processors {
+      // Without these threads no request gets a reply. When the process starts, the system can provide threads.
+      let isStarted = BackgroundThread.start("mdoc-verify") { [self] in run() }
+      precondition(isStarted, "no thread for verification")
+    }
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) { queue.append(Job(job: UnownedJob(job), work: nil)) }
+
+  private func run() {
+    var done: (flow: Flow, cost: Int64)?
+    while true {
+      let job = queue.next(after: done)
+      let start = Deadline.now()
+      if let work = job.work {
+        work.run(job.job, at: start)
+      } else {
+        job.job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+      done = (job.flow, Deadline.now() - start)
+    }
+  }
+}
+
+/// The work of one request on the verification threads. It runs in the turns of its flow, and its time is measured.
+final class RequestWork: TaskExecutor {
+  let flow: Flow
+  /// Nanoseconds of the jobs that have ended.
+  private let ended = Atomic<Int64>(0)
+  /// The time at which the job under way began.
+  private let began = Atomic<Int64>(0)
+
+  init(_ flow: Flow) { self.flow = flow }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    WorkerThreads.shared.queue.append(Job(job: UnownedJob(job), work: self))
+  }
+
+  fileprivate func run(_ job: UnownedJob, at start: Int64) {
+    began.store(start, ordering: .relaxed)
+    job.runSynchronously(on: asUnownedTaskExecutor())
+    ended.add(Deadline.now() - start, ordering: .relaxed)
+  }
+
+  /// Nanoseconds of its jobs until now. Called by the request itself.
+  func cost(at now: Int64) -> Int64 { ended.load(ordering: .relaxed) + now - began.load(ordering: .relaxed) }
+}
+
+private struct Job {
+  let job: UnownedJob
+  /// Nil for the server's own work. Kept until the job has ended; its task may then already be gone.
+  let work: RequestWork?
+
+  var flow: Flow { work?.flow ?? .house }
+}
+
+/// A queue between any number of threads, in which flows take turns.
+// Sendable by use: `jobs` is touched only with the mutex held.
+private final class JobQueue: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var jobs = FairQueue<Job>()
+  private let limit: Int
+
+  /// - Parameter limit: the maximum number of concurrent jobs of one flow.
+  init(limit: Int) {
+    self.limit = limit
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(isFilled, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(isFilled)
+    pthread_mutex_destroy(mutex)
+    isFilled.deallocate()
+    mutex.deallocate()
+  }
+
+  func append(_ job: Job) {
+    pthread_mutex_lock(mutex)
+    jobs.append(job, of: job.flow)
+    pthread_cond_signal(isFilled)
+    pthread_mutex_unlock(mutex)
+  }
+
+  func next(after done: (flow: Flow, cost: Int64)?) -> Job {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    if let done { jobs.end(done.flow, cost: done.cost) }
+    while true {
+      if let job = jobs.popFirst(below: limit) { return job }
+      pthread_cond_wait(isFilled, mutex)
+    }
+  }
+}
+
+/// A request's slot. The request lends its slot while it waits for another host, so that a hanging publisher delays no
+/// other request.
+package struct HandlingPlace: Sendable {
+  @TaskLocal static var current: HandlingPlace?
+
+  let leave: @Sendable () -> Void
+  let comeBack: @Sendable () -> Void
+  /// Called with true when the request begins a wait that ends with its peer, and with false afterwards.
+  let hold: @Sendable (Bool) -> Void
+
+  /// Runs the body, and meanwhile lends this request's slot. If `endsWithPeer` is true, the task is cancelled when the
+  /// peer goes away.
+  package static func lend<R: Sendable>(endsWithPeer: Bool = false, while body: () async -> R) async -> R {
+    guard let place = current else { return await body() }
+    place.leave()
+    place.hold(endsWithPeer)
+    let result = await body()
+    place.hold(false)
+    place.comeBack()
+    return result
   }
 }

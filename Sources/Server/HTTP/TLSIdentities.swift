@@ -3,30 +3,25 @@ import CMicrohttpd
 import Cryptography
 import Glibc
 
-/// The certificate and key that a server shows. They can be exchanged while it serves: later handshakes get the new
-/// ones, and open connections stay.
-///
-/// libmicrohttpd asks for them by a callback without a context of ours. Each of its threads serves one server for its
-/// whole life and does the handshakes of its own connections. So each thread is told, at the start of each connection,
-/// which identities it shows.
+/// The certificate and key that a server shows, replaceable while it serves. libmicrohttpd's callback gets no context
+/// from the caller. Each of its threads serves one server, and keeps that server's identities.
 // Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads what they point to, and
 // it may use keys and certificates on any number of threads as long as nobody changes them.
 package final class TLSIdentities: @unchecked Sendable {
-  /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers alone (RFC 9325, 4.2). X25519 comes
-  /// first: it is the fastest, and clients send its key share with their first message.
+  /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers only (RFC 9325, 4.2), fastest first.
   package static let priorities =
     "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
     + ":-MAC-ALL:+AEAD:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA"
     + ":-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:+GROUP-X448:+GROUP-SECP521R1:%SERVER_PRECEDENCE"
 
-  /// Why a certificate and a key cannot be shown; the text is GnuTLS's and has nothing of the key.
-  package struct Fault: Error, Sendable, Hashable { package let reason: String }
+  /// The certificate and key cannot be used. The reason comes from GnuTLS and reveals nothing about the key.
+  package struct LoadError: Error, Sendable, Hashable { package let reason: String }
 
   private struct State {
     // Sendable by use: see the class.
     nonisolated(unsafe) var current: UnsafeMutablePointer<mdoc_tls_identity>
-    /// The identities shown before. GnuTLS does not say when it is done with one, so each lives as long as this object.
-    /// A renewal costs some kilobytes.
+    /// Former identities. GnuTLS does not tell when it has finished with an identity, so each lives as long as this
+    /// object.
     nonisolated(unsafe) var former: [UnsafeMutablePointer<mdoc_tls_identity>] = []
     var expiry: Timestamp
   }
@@ -36,7 +31,7 @@ package final class TLSIdentities: @unchecked Sendable {
   /// - Parameters:
   ///   - certificate: PEM, the leaf first.
   ///   - key: PEM, not encrypted.
-  package init(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
+  package init(certificate: [UInt8], key: borrowing SecretBytes) throws(LoadError) {
     let (identity, expiry) = try Self.load(certificate, key)
     state = Locked(State(current: identity, expiry: expiry))
   }
@@ -47,15 +42,12 @@ package final class TLSIdentities: @unchecked Sendable {
     }
   }
 
-  /// When the first certificate of the chain expires.
   package var expiry: Timestamp { state.withLock { $0.expiry } }
 
-  /// Shows another certificate from now on.
-  ///
-  /// - Throws: `Fault` if it cannot be used; the one before then stays.
-  package func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(Fault) {
+  /// Shows another certificate from now on. If the new certificate is unusable, the previous one stays in use.
+  package func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(LoadError) {
     let (identity, expiry) = try Self.load(certificate, key)
-    // Sendable by use: handed over to the state, and used by nobody else.
+    // Sendable by use: from here on only the state refers to it.
     nonisolated(unsafe) let handle = identity
     state.withLock { state in
       state.former.append(state.current)
@@ -66,16 +58,13 @@ package final class TLSIdentities: @unchecked Sendable {
 
   private static func load(
     _ certificate: [UInt8], _ key: borrowing SecretBytes
-  ) throws(Fault) -> (UnsafeMutablePointer<mdoc_tls_identity>, Timestamp) {
+  ) throws(LoadError) -> (UnsafeMutablePointer<mdoc_tls_identity>, Timestamp) {
     var code: Int32 = 0
     let loaded = key.withUnsafeBytes { key in
       mdoc_tls_load(certificate, certificate.count, key.baseAddress, key.count, &code)
     }
-    guard let identity = loaded else {
-      throw Fault(reason: String(cString: gnutls_strerror(code)))
-    }
-    let expiry = mdoc_tls_expiry(certificate, certificate.count)
-    return (identity, Timestamp(secondsSince1970: expiry))
+    guard let identity = loaded else { throw LoadError(reason: String(cString: gnutls_strerror(code))) }
+    return (identity, Timestamp(secondsSince1970: mdoc_tls_expiry(certificate, certificate.count)))
   }
 
   // MARK: On libmicrohttpd's threads
@@ -84,13 +73,12 @@ package final class TLSIdentities: @unchecked Sendable {
   private static let slot: pthread_key_t = {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
-    // A process has 1024 such keys, and this asks for one, once.
+    // A process has 1024 such keys, and this code takes only one.
     precondition(code == 0, "no thread-specific data for TLS")
     return key
   }()
 
-  /// Makes this thread show these identities. The thread holds no reference: a server's threads end before its core is
-  /// freed, which holds the identities.
+  /// Makes this thread show these identities. The server's core holds them, and outlives its threads.
   package func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
 
   package static let onCertificate:

@@ -3,9 +3,7 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// What all callbacks share: the handler, the limits, and the counts that a stop waits for.
-///
-/// libmicrohttpd holds one reference to it from its start until its threads are joined.
+/// The state that all callbacks share. libmicrohttpd holds a reference to it until its threads are joined.
 final class TransportCore: Sendable {
   let configuration: HTTPServerConfiguration
   let handler: any HTTPHandler
@@ -14,10 +12,10 @@ final class TransportCore: Sendable {
   private let queue: RequestQueue<QueuedRequest>
   private let bodies: BodyBudget
   private let counts: ConnectionCounts
-  /// Requests that wait for the handler or are with it. An abandoned request counts until its handler ends, since it
-  /// still takes time and memory.
+  /// The number of requests that wait for the handler or are being handled. An abandoned request counts until its
+  /// handler ends.
   let inFlight = Atomic(0)
-  /// Requests whose header has been read and whose reply has not been written.
+  /// The number of requests whose header has been read and whose reply has not been written.
   let unfinished = Atomic(0)
   let isDraining = Atomic(false)
 
@@ -28,16 +26,15 @@ final class TransportCore: Sendable {
       limit: configuration.maxBufferedBodyBytes, largestBody: configuration.maxBodyBytes,
       gauges: configuration.gauges)
     counts = ConnectionCounts(limit: configuration.maxConnectionsPerAddress)
-    let milliseconds: Int64 = 1_000_000
+    let nanoseconds = { (milliseconds: Int) in Int64(milliseconds) * 1_000_000 }
     queue = RequestQueue(
       maxRunning: configuration.maxRunning, capacity: min(configuration.maxInFlight, configuration.usualConnections),
       delay: DelayControl(
-        target: Int64(configuration.delayTarget) * milliseconds,
-        interval: Int64(configuration.delayInterval) * milliseconds),
+        target: nanoseconds(configuration.delayTarget), interval: nanoseconds(configuration.delayInterval)),
       gauges: configuration.gauges)
   }
 
-  /// Starts the thread that enforces deadlines. Returns false if the system has no thread to give.
+  /// Starts the thread that enforces deadlines. Returns false if the system cannot start a thread.
   func startSweeping() -> Bool {
     sweeper.start { [weak self] in
       guard let self else { return }
@@ -47,8 +44,9 @@ final class TransportCore: Sendable {
     }
   }
 
-  /// Whether a peer of this address may have one more connection.
-  func mayAccept(_ address: String) -> Bool { counts.mayAccept(ClientAddress(address)) }
+  func mayAccept(_ address: String) -> Bool {
+    !isDraining.load(ordering: .acquiring) && counts.mayAccept(ClientAddress(address))
+  }
 
   /// Called when a socket was accepted. Its first request must arrive before the deadline.
   func makeConnection(_ native: OpaquePointer) -> AcceptedConnection {
@@ -61,18 +59,15 @@ final class TransportCore: Sendable {
     return connection
   }
 
-  /// Called when the request line has arrived.
   func makeExchange(on connection: AcceptedConnection, target: UnsafePointer<CChar>) -> HTTPExchange {
     connection.allow(seconds: configuration.requestDeadline)
-    let length = strnlen(target, configuration.maxHeaderBytes + 1)
-    let bytes = UnsafeRawBufferPointer(start: target, count: length)
+    let bytes = UnsafeRawBufferPointer(start: target, count: strnlen(target, configuration.maxHeaderBytes + 1))
     let exchange = HTTPExchange(connection: connection, target: [UInt8](bytes))
     connection.begin(exchange)
     return exchange
   }
 
-  /// Called when the header has arrived and the body has not. Only now can a request be refused before its body is
-  /// sent.
+  /// Called when the header has arrived and the body has not, so that a refusal comes before the body.
   func begin(
     _ exchange: HTTPExchange, on native: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
   ) -> MHD_Result {
@@ -80,7 +75,7 @@ final class TransportCore: Sendable {
     guard let header = RawHeader(connection: native, method: method, version: version) else {
       return refuse(.malformed("no request line"), exchange, nil, on: native)
     }
-    do throws(HTTPFault) {
+    do throws(HTTPError) {
       var accepted = try FramingCheck.check(
         header, target: exchange.target, remoteAddress: exchange.connection.remoteAddress, limits: configuration)
       accepted.request.heading = handler.heading(of: accepted.request)
@@ -98,85 +93,87 @@ final class TransportCore: Sendable {
     }
   }
 
-  /// Takes the body that follows, unless the handler refuses it, its sender has used up its share, or no memory is
-  /// left.
-  private func beginBody(_ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer)
-    -> MHD_Result
-  {
-    let length = header.contentLength
+  /// Accepts the body that follows, or refuses it: if the handler says so, the sender's share is used up, or memory is
+  /// lacking.
+  private func beginBody(
+    _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
+  ) -> MHD_Result {
+    let owner: BodyOwner
     switch handler.bodyAdmission(of: header.request) {
     case .refused(let response): return dropBody(response, header, exchange, on: native)
-    case .taken(let owner):
-      switch bodies.hold(length ?? 0, for: owner) {
-      case .success(let hold):
-        exchange.accept(header.request, contentLength: length ?? 0, hold: hold)
-        return .YES
-      case .failure(.share):
-        let fault = HTTPFault.rateLimited(retryAfter: configuration.overloadRetryAfter)
-        return dropBody(refusal(fault, of: header.request, closes: false).response, header, exchange, on: native)
-      case .failure(.memory):
-        let fault = HTTPFault.overloaded(.memory, retryAfter: configuration.overloadRetryAfter)
-        return refuse(fault, exchange, header.request, on: native)
+    case .taken(let sender): owner = sender
+    }
+    let length = header.contentLength ?? 0
+    do throws(BodyBudgetError) {
+      exchange.accept(header.request, contentLength: length, hold: try bodies.hold(length, for: owner))
+      return .YES
+    } catch {
+      switch error {
+      case .share:
+        let refusal = refusal(
+          .rateLimited(retryAfter: configuration.overloadRetryAfter), of: header.request, closes: false)
+        return dropBody(refusal, header, exchange, on: native)
+      case .memory: return refuse(overloaded(.memory), exchange, header.request, on: native)
       }
     }
   }
 
-  /// Answers a request whose body is not wanted. A short body may be under way already, so the answer follows it.
-  /// Before a long body, or one that the client sends only when asked to (RFC 9110, 10.1.1), the answer goes at once
-  /// and the connection is closed.
+  private func overloaded(_ overload: Overload) -> HTTPError {
+    .overloaded(overload, retryAfter: configuration.overloadRetryAfter)
+  }
+
+  /// Refuses a request with its body. The reply follows a short body. Before a long body, or a body that is only sent
+  /// when asked for (RFC 9110, 10.1.1), the reply is sent at once and the connection is closed.
   private func dropBody(
     _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {
     let isShort = header.contentLength.map { $0 <= Limits.droppedBodyBytes } ?? true
     guard isShort, !header.request.headers.contains("Expect") else {
-      return send(HTTPExchange.Reply(response: response, closes: true), exchange, on: native)
+      return send(response.closing(true), exchange, on: native)
     }
-    exchange.refuse(with: HTTPExchange.Reply(response: response, closes: false))
+    exchange.refuse(with: response.closing(false))
     return .YES
   }
 
-  /// Called when the whole request has arrived. Suspends the connection until the handler has answered, or refuses the
-  /// request.
+  /// Called when the whole request has arrived. Suspends the connection until the handler replies, or refuses.
   func handle(_ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
-    // `lift` is false if the sweeper has just cut the connection: nobody would read the answer.
+    // If `lift` is false, the sweeper has just cut the connection: nobody would read the reply.
     guard exchange.connection.lift(), let request = exchange.beginHandling() else { return .NO }
     let now = Deadline.now()
-    let lane: RequestQueue<QueuedRequest>.Lane?
-    switch handler.admission(of: request) {
-    case .essential: lane = nil
-    case .normal: lane = .finishing
-    case .deferrable: lane = .beginning
-    case .refused(let fault):
-      return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
-    }
     let flow = handler.flow(of: request)
-    if let overload = lane.flatMap({ queue.refusal(in: $0, of: flow, at: now) }) {
-      let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
-      return refuse(fault, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
+    let lane: RequestQueue<QueuedRequest>.Lane?
+    do throws(HTTPError) {
+      switch try handler.admission(of: request) {
+      case .essential: lane = nil
+      case .normal: lane = .finishing
+      case .deferrable: lane = .beginning
+      }
+      if let overload = lane.flatMap({ queue.refusal(in: $0, of: flow, at: now) }) { throw overloaded(overload) }
+    } catch {
+      return refuse(error, exchange, request, on: native, closes: isDraining.load(ordering: .acquiring))
     }
     let handle = SuspendedExchanges.Handle(pointer: native)
     inFlight.add(1, ordering: .acquiringAndReleasing)
-    // The suspension comes before everything that might resume: an earlier resume would be lost.
+    // Suspend before doing anything that might resume the connection: an earlier resume would be lost.
     MHD_suspend_connection(native)
     guard suspended.add(exchange, handle, request) else {
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
-      suspended.answer(exchange, handle, with: refusal(.shuttingDown, of: request, closes: true))
+      suspended.reply(to: exchange, handle, with: refusal(.shuttingDown, of: request, closes: true))
       return .YES
     }
     let queued = QueuedRequest(
-      exchange: exchange, handle: handle, request: request, arrived: now, flow: flow, takesPlace: lane != nil)
+      exchange: exchange, handle: handle, request: request, arrived: now, flow: flow, takesSlot: lane != nil)
     if let lane { perform(queue.add(queued, to: lane, of: flow, at: now)) } else { start(queued) }
     return .YES
   }
 
-  /// Starts and refuses the requests that the queue names.
   private func perform(_ due: RequestQueue<QueuedRequest>.Due) {
     for (overload, refused) in [(Overload.delay, due.refuse), (.full, due.displaced)] {
       for late in refused {
         inFlight.subtract(1, ordering: .acquiringAndReleasing)
-        let fault = HTTPFault.overloaded(overload, retryAfter: configuration.overloadRetryAfter)
         let closes = isDraining.load(ordering: .acquiring)
-        suspended.answer(late.exchange, late.handle, with: refusal(fault, of: late.request, closes: closes))
+        let refusal = refusal(overloaded(overload), of: late.request, closes: closes)
+        suspended.reply(to: late.exchange, late.handle, with: refusal)
       }
     }
     for next in due.start { start(next) }
@@ -185,59 +182,54 @@ final class TransportCore: Sendable {
   private func start(_ queued: QueuedRequest) {
     let work = RequestWork(queued.flow)
     let task = Task.detached(executorPreference: work) { [self] in
-      // If a stop has answered the request, or is about to, nothing may be consumed for it: its client is told to try
-      // again.
+      // If a stop has refused the request, or is about to, the request may consume nothing: its client will retry.
       if !suspended.isClosed, queued.exchange.isBeingHandled {
         var request = queued.request
         request.waited = Double(Deadline.now() - queued.arrived) / 1e9
         let response = await Flow.$current.withValue(queued.flow) {
-          await HandlingPlace.$current.withValue(place(of: queued)) { await handler.respond(to: request) }
+          await HandlingPlace.$current.withValue(slot(of: queued)) { await handler.respond(to: request) }
         }
         handler.charge(request, replyBytes: response.body.count, nanoseconds: work.cost(at: Deadline.now()))
         let closes = isDraining.load(ordering: .acquiring)
         inFlight.subtract(1, ordering: .acquiringAndReleasing)
-        suspended.answer(
-          queued.exchange, queued.handle, with: HTTPExchange.Reply(response: response, closes: closes))
+        suspended.reply(to: queued.exchange, queued.handle, with: response.closing(closes))
       } else {
         inFlight.subtract(1, ordering: .acquiringAndReleasing)
       }
       let now = Deadline.now()
-      if queued.takesPlace { perform(queue.leave(queued.flow, cost: work.cost(at: now), at: now)) }
+      if queued.takesSlot { perform(queue.leave(queued.flow, cost: work.cost(at: now), at: now)) }
     }
     queued.exchange.attach(task)
   }
 
-  private func place(of queued: QueuedRequest) -> HandlingPlace? {
-    guard queued.takesPlace else { return nil }
+  private func slot(of queued: QueuedRequest) -> HandlingPlace? {
+    guard queued.takesSlot else { return nil }
     return HandlingPlace(
       leave: { [self] in perform(queue.leave(queued.flow, cost: 0, at: Deadline.now())) },
       comeBack: { [self] in perform(queue.comeBack(queued.flow, at: Deadline.now())) },
       hold: { queued.exchange.connection.isHeld.store($0, ordering: .releasing) })
   }
 
-  /// Gives the reply to libmicrohttpd, and the peer its time to read it.
-  func send(_ reply: HTTPExchange.Reply, _ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
+  /// Passes the reply to libmicrohttpd, and sets the peer's deadline for reading it.
+  func send(_ reply: HTTPResponse, _ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
     exchange.markQueued()
     exchange.connection.allow(seconds: configuration.responseDeadline)
-    return ResponseWriter.queue(reply.response, closes: reply.closes || exchange.isLast, on: native)
+    return ResponseWriter.queue(reply, closes: reply.closes || exchange.isLast, on: native)
   }
 
-  /// Turns the request away. By default the connection is closed: after a fault in the framing it is unknown where the
-  /// next request starts, and otherwise it starts behind a body that is not wanted.
+  /// Refuses the request. By default the connection is closed: the start of the next request is unknown or behind a
+  /// body.
   func refuse(
-    _ fault: HTTPFault, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
+    _ error: HTTPError, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
   ) -> MHD_Result {
-    send(refusal(fault, of: request ?? exchange.bareRequest, closes: closes), exchange, on: native)
+    send(refusal(error, of: request ?? exchange.bareRequest, closes: closes), exchange, on: native)
   }
 
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?, closes: Bool) -> HTTPExchange.Reply {
-    var response = handler.refusal(fault, of: request)
-    if let request { response.headers += handler.refusalHeaders(for: request) }
+  func refusal(_ error: HTTPError, of request: HTTPRequest?, closes: Bool) -> HTTPResponse {
+    var response = handler.refusal(error, of: request)
     let hasRetryAfter = response.headers.contains { HTTPHeaders.sameName($0.name, "Retry-After") }
-    if let seconds = fault.retryAfter, !hasRetryAfter {
-      response.headers.append((name: "Retry-After", value: String(seconds)))
-    }
-    return HTTPExchange.Reply(response: response, closes: closes)
+    if let seconds = error.retryAfter, !hasRetryAfter { response.headers.append(("Retry-After", String(seconds))) }
+    return response.closing(closes)
   }
 
   /// Called when the reply was written or the connection broke.
@@ -248,7 +240,6 @@ final class TransportCore: Sendable {
     unfinished.subtract(1, ordering: .acquiringAndReleasing)
   }
 
-  /// Called before the socket is closed.
   func closed(_ connection: AcceptedConnection) {
     sweeper.remove(connection)
     counts.closed(connection.client)
@@ -256,15 +247,13 @@ final class TransportCore: Sendable {
   }
 }
 
-/// A request that waits for its turn, on a suspended connection.
 struct QueuedRequest: Sendable {
   let exchange: HTTPExchange
   let handle: SuspendedExchanges.Handle
   let request: HTTPRequest
-  /// When it arrived, in nanoseconds of the monotonic clock.
+  /// Nanoseconds of the monotonic clock.
   let arrived: Int64
-  /// Whose turn it takes.
   let flow: Flow
-  /// Whether it takes one of the places of `RequestQueue`. An essential request does not.
-  let takesPlace: Bool
+  /// False for an essential request, which takes no slot of `RequestQueue`.
+  let takesSlot: Bool
 }

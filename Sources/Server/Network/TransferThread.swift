@@ -3,11 +3,10 @@ import CCurl
 import Glibc
 import Trust
 
-/// The thread that does all transfers, with libcurl's multi interface. No transfer blocks it, so the name lookup or
-/// handshake of one does not delay the others.
-// Unchecked, since the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`, with one
-// exception: any thread may call `curl_multi_wakeup` (curl_multi_wakeup(3)). It is called only with the inbox locked,
-// before the thread can see that it is closed. The thread frees `multi` only after it has seen that.
+/// The thread for all transfers, with libcurl's multi interface. No transfer blocks the thread.
+// Unchecked, since the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`. The exception:
+// any thread may call `curl_multi_wakeup` (curl_multi_wakeup(3)), but only with the inbox locked and open. The thread
+// frees `multi` only after it has seen the inbox closed.
 final class TransferThread: @unchecked Sendable {
   private struct Inbox {
     var waiting: [FetchTicket] = []
@@ -15,44 +14,44 @@ final class TransferThread: @unchecked Sendable {
   }
 
   private let configuration: WebListFetcher.Configuration
-  /// The most transfers at one time; the most of these with one host; the most that may wait for one host.
-  private let places: Int
-  private let hostPlaces: Int
+  /// Maximum number of concurrent transfers, of concurrent transfers with one host, and of waiting transfers for one
+  /// host.
+  private let slots: Int
+  private let hostSlots: Int
   private let waitingOfHost: Int
   private let multi: OpaquePointer
   private let inbox = Locked(Inbox())
   private var transfers: [OpaquePointer: Transfer] = [:]
 
-  /// Must be read once in a process, before any other call to libcurl.
+  /// Must be read once in each process, before any other call to libcurl.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   init(
-    _ configuration: WebListFetcher.Configuration, places: Int = Limits.fetches, hostPlaces: Int? = nil,
-    waitingOfHost: Int = Limits.waitingFetches
+    _ configuration: WebListFetcher.Configuration, slots: Int, hostSlots: Int, waitingOfHost: Int
   ) throws(WebListFetcher.StartError) {
     guard Self.isLibraryReady, let multi = curl_multi_init() else {
       throw WebListFetcher.StartError(description: "libcurl does not start")
     }
     self.configuration = configuration
-    self.places = places
-    self.hostPlaces = hostPlaces ?? places
+    self.slots = slots
+    self.hostSlots = hostSlots
     self.waitingOfHost = waitingOfHost
     self.multi = multi
     guard BackgroundThread.start("mdoc-fetch", { [self] in run() }) else {
       curl_multi_cleanup(multi)
-      throw WebListFetcher.StartError(description: "no thread to fetch with")
+      throw WebListFetcher.StartError(description: "no thread for fetches")
     }
   }
 
   /// Ends within the ticket's deadline, or at once if the task is cancelled.
-  func answer(to ticket: FetchTicket) async -> FetchTicket.Answer {
+  func outcome(of ticket: FetchTicket) async -> FetchTicket.Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         ticket.await(continuation)
-        if !submit(ticket) { ticket.end(with: .failure(.unavailable("too many fetches wait already"))) }
+        if !submit(ticket) { ticket.fail("too many fetches wait already") }
       }
     } onCancel: {
-      ticket.end(with: .failure(.unavailable("the fetch was cancelled")))
+      ticket.fail("the fetch was cancelled")
       wake()
     }
   }
@@ -69,12 +68,8 @@ final class TransferThread: @unchecked Sendable {
     }
   }
 
-  /// Makes the thread look for tickets that have ended.
-  private func wake() {
-    inbox.withLock { inbox in
-      if !inbox.isClosed { curl_multi_wakeup(multi) }
-    }
-  }
+  /// Makes the thread check for tickets that have ended.
+  private func wake() { inbox.withLock { if !$0.isClosed { curl_multi_wakeup(multi) } } }
 
   /// Ends the thread and all its transfers.
   func close() {
@@ -88,8 +83,7 @@ final class TransferThread: @unchecked Sendable {
   // MARK: On the thread
 
   private func run() {
-    // libcurl leaves signals alone here, and OpenSSL may write to a socket whose other end is gone, so `SIGPIPE` is
-    // blocked.
+    // OpenSSL may write to a socket whose other end is closed.
     var broken = sigset_t()
     sigemptyset(&broken)
     sigaddset(&broken, SIGPIPE)
@@ -99,11 +93,11 @@ final class TransferThread: @unchecked Sendable {
       let wait = admit()
       var running: Int32 = 0
       var code = curl_multi_perform(multi, &running)
-      // If a transfer ended there may be more to do: a redirect to follow, or a free place to fill.
+      // After a transfer's end there may be more work: a redirect to follow, or a free slot to fill.
       if code == CURLM_OK, !collect() { code = curl_multi_poll(multi, nil, 0, wait, nil) }
       if code != CURLM_OK {
         endAll(because: "libcurl: multi error \(code.rawValue)")
-        // The fault may pass. Until then it must not keep a processor busy.
+        // The error may be temporary. Until it passes, the loop must not keep a processor busy.
         usleep(50_000)
       }
     }
@@ -111,16 +105,15 @@ final class TransferThread: @unchecked Sendable {
     curl_multi_cleanup(multi)
   }
 
-  /// Starts as many waiting transfers as may run, in their order, but skips those whose host has all its places taken.
-  /// Returns the milliseconds after which the queue must be looked at again.
+  /// Starts waiting transfers while slots are free. Returns the milliseconds until the next check of the queue.
   private func admit() -> Int32 {
-    var places = places - transfers.count
+    var slots = slots - transfers.count
     var running = transfers.values.reduce(into: [:]) { $0[$1.ticket.address.host, default: 0] += 1 }
     let (admitted, isOneWaiting): ([FetchTicket], Bool) = inbox.withLock { inbox in
       var admitted: [FetchTicket] = []
       inbox.waiting.removeAll { ticket in
-        guard places > 0, running[ticket.address.host, default: 0] < hostPlaces else { return false }
-        places -= 1
+        guard slots > 0, running[ticket.address.host, default: 0] < hostSlots else { return false }
+        slots -= 1
         running[ticket.address.host, default: 0] += 1
         admitted.append(ticket)
         return true
@@ -128,23 +121,19 @@ final class TransferThread: @unchecked Sendable {
       return (admitted, !inbox.waiting.isEmpty)
     }
     for ticket in admitted where !ticket.isEnded {
-      guard let transfer = Transfer(ticket, configuration) else {
-        ticket.end(with: .failure(.unavailable("libcurl has no handle to give")))
-        continue
-      }
-      begin(transfer)
+      if let transfer = Transfer(ticket, configuration) { begin(transfer) } else { ticket.fail("libcurl is exhausted") }
     }
     return isOneWaiting ? 100 : 60_000
   }
 
   private func begin(_ transfer: Transfer) {
     guard transfer.prepare(), curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-      return transfer.ticket.end(with: .failure(.unavailable("libcurl lacks an option that is needed")))
+      return transfer.ticket.fail("libcurl lacks an option that is needed")
     }
     transfers[transfer.easy] = transfer
   }
 
-  /// Concludes the transfers that have ended. Returns whether there were any.
+  /// Concludes the transfers that have ended. Returns true if there were any.
   private func collect() -> Bool {
     var left: Int32 = 0
     var isAny = false
@@ -153,11 +142,11 @@ final class TransferThread: @unchecked Sendable {
       let code = message.pointee.data.result
       isAny = true
       guard let transfer = transfers.removeValue(forKey: easy) else { continue }
-      // This frees the message, so it is read before.
+      // This call frees the message, so the message is read before.
       curl_multi_remove_handle(multi, easy)
       switch transfer.conclude(code) {
       case .redirected: begin(transfer)
-      case .ended(let answer): transfer.ticket.end(with: answer)
+      case .ended(let outcome): transfer.ticket.end(with: outcome)
       }
     }
     return isAny
@@ -170,9 +159,7 @@ final class TransferThread: @unchecked Sendable {
       transfers[easy] = nil
     }
     let waiting = inbox.withLock { $0.waiting }
-    for ticket in waiting where ticket.remainingMilliseconds == 0 {
-      ticket.end(with: .failure(.unavailable(CurlFault.timedOut)))
-    }
+    for ticket in waiting where ticket.remainingMilliseconds == 0 { ticket.end(with: .failure(.timedOut)) }
     let ended = Set(waiting.filter(\.isEnded).map(ObjectIdentifier.init))
     if !ended.isEmpty { inbox.withLock { $0.waiting.removeAll { ended.contains(ObjectIdentifier($0)) } } }
   }
@@ -180,13 +167,13 @@ final class TransferThread: @unchecked Sendable {
   private func endAll(because reason: String) {
     for (easy, transfer) in transfers {
       curl_multi_remove_handle(multi, easy)
-      transfer.ticket.end(with: .failure(.unavailable(reason)))
+      transfer.ticket.fail(reason)
     }
     transfers = [:]
     let waiting = inbox.withLock { inbox in
       defer { inbox.waiting = [] }
       return inbox.waiting
     }
-    for ticket in waiting { ticket.end(with: .failure(.unavailable(reason))) }
+    for ticket in waiting { ticket.fail(reason) }
   }
 }

@@ -6,27 +6,24 @@ package struct QRCode: Sendable, Hashable {
   package let size: Int
   private let darkModules: [Bool]
 
-  /// Modules of white that readers need on each side.
+  /// Width in modules of the white margin that readers need on each side.
   private static let quietZone = 4
 
-  /// With error correction M, which restores 15 % of the code.
-  ///
-  /// - Throws: `QRCodeError` if the text is empty or does not fit: some 2 300 bytes do.
-  package init(_ text: String) throws(QRCodeError) {
-    // As bytes: the other modes are for kana and capitals.
+  /// Uses error correction M, which restores 15 % of the code. Nil if the text is empty or too long: about 2 300 bytes
+  /// fit.
+  package init?(_ text: String) {
+    // Encode as bytes: the other modes are for kana and capitals.
     let bytes = Array(text.utf8)
-    guard !bytes.isEmpty,
-      let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M)
-    else { throw QRCodeError() }
+    guard !bytes.isEmpty, let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
     defer { QRcode_free(code) }
     size = Int(code.pointee.width)
-    // The lowest bit of each module's byte is its colour.
+    // The lowest bit of a module's byte is the module's colour.
     darkModules = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
   }
 
   package func isDark(row: Int, column: Int) -> Bool { darkModules[row * size + column] }
 
-  /// An image of one unit a module, with its quiet zone, black on white whatever surrounds it.
+  /// An image with one unit for each module, including the quiet zone. Always black on white.
   package var svg: String {
     var path = ""
     for row in 0..<size {
@@ -46,9 +43,4 @@ package struct QRCode: Sendable, Hashable {
       <rect width="\(side)" height="\(side)" fill="#fff"/><path d="\(path)"/></svg>
       """
   }
-}
-
-/// The text cannot be a QR code.
-package struct QRCodeError: Error, Sendable, Hashable, CustomStringConvertible {
-  package var description: String { "the text is empty, or too long for a QR code" }
 }

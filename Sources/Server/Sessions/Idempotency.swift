@@ -1,51 +1,39 @@
 import Base
 import Cryptography
 
-extension ServiceContext {
-  /// Runs a POST once for its Idempotency-Key: the same request again gets the same reply, another body is refused,
-  /// one that still runs is told so, and nothing is kept of a 5xx (HTTP API, Idempotency).
-  ///
-  /// Client secrets have no idempotency: they act on one session, which takes one answer.
-  ///
-  /// - Parameter isSubmit: whether the request hands in an answer, which the quota of kept replies never refuses. While
-  ///   that quota is used up, refusals of the answer are not kept.
+extension VerificationService {
+  /// Runs a POST once for its Idempotency-Key (HTTP API, Idempotency). Callers with a client secret need no such key:
+  /// they act on one session, which accepts one response.
+  /// - Parameter isSubmit: true for a response, which the quota of kept replies never refuses. While that quota is
+  ///   exhausted, refusals of the response are not kept.
   func execute(
     _ request: IdempotencyRequest?, _ caller: Caller, isSubmit: Bool = false,
-    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply
+    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> Reply
   ) async throws(ServiceError) -> Reply {
-    guard let request, case .apiKey(let party, _, _) = caller else { return try await operation(nil).reply }
+    guard let request, case .apiKey(let party, _, _) = caller else { return try await operation(nil) }
     let claim = try IdempotencyClaim(request, of: party.id)
     let isFull = await excess(of: party, forSession: false) != nil
     if isFull, !isSubmit { try await checkQuota(of: party, forSession: false) }
-    let start: IdempotencyStart
-    do { start = try await store.beginIdempotent(claim, at: clock()) } catch { throw ServiceError(error) }
+    let start = try await stored { store throws(StoreError) in try await store.beginIdempotent(claim, at: clock()) }
     switch start {
     case .inProgress: throw ServiceError(.apiIdempotencyInProgress, retryAfter: 1)
     case .bodyDiffers: throw ServiceError(.apiIdempotencyKeyReused)
     case .finished(let kept): return try replay(kept, claim, to: caller)
-    case .started: return try await run(operation, claim, keepsRefusals: !isFull)
+    case .started: break
     }
-  }
-
-  private func run(
-    _ operation: (IdempotencyClaim?) async throws(ServiceError) -> OperationReply, _ claim: IdempotencyClaim,
-    keepsRefusals: Bool
-  ) async throws(ServiceError) -> Reply {
-    let outcome: OperationReply
+    let reply: Reply
     do throws(ServiceError) {
-      outcome = try await operation(claim)
+      reply = try await operation(claim)
     } catch {
-      await keep(error, claim, isWanted: keepsRefusals)
+      await keep(error, claim, isWanted: !isFull)
       throw error
     }
-    // The work is done, even if its reply cannot be kept. In that case the claim lapses by itself.
-    if !outcome.isKept, let completion = try? completion(claim, outcome) {
-      try? await store.finishIdempotent(completion)
-    }
-    return outcome.reply
+    // The work is done, even if its reply cannot be kept. In that case the claim expires.
+    if !reply.isKept, let completion = try? completion(claim, reply) { try? await store.finishIdempotent(completion) }
+    return reply
   }
 
-  /// Keeps a refusal as the reply, unless it may pass by itself: a failure (5xx), or a quota that is used up.
+  /// Keeps a refusal as the reply, unless it is temporary: a failure (5xx), or an exhausted quota.
   private func keep(_ error: ServiceError, _ claim: IdempotencyClaim, isWanted: Bool) async {
     do {
       guard isWanted, error.httpStatus < 500, error.code != .apiQuotaExceeded else {
@@ -56,36 +44,35 @@ extension ServiceContext {
       try await store.finishIdempotent(
         IdempotencyCompletion(claim: claim, reply: StoredReply(session: nil, body: body)))
     } catch {
-      // Nothing is kept: the claim lapses, and the same request is tried again.
+      // Nothing is kept: the claim expires, and a retry runs the work again.
     }
   }
 
-  /// The reply sealed for keeping; its result apart, since it is kept for a shorter time, and without what a simulator
-  /// answered, which is shown once, to whom it was shown.
-  func completion(
-    _ claim: IdempotencyClaim?, _ outcome: OperationReply
-  ) throws(ServiceError) -> IdempotencyCompletion? {
-    guard let claim else { return nil }
-    let result = outcome.body["result"].flatMap { $0.isNull ? nil : $0 }
-    let shown = outcome.body.removing("simulated_result")
-    let body = result == nil ? shown : shown.replacing("result", with: .null)
+  /// Seals the reply and, separately, its result, which expires earlier. Leaves out a simulated result, which is shown
+  /// only once.
+  func completion(_ claim: IdempotencyClaim?, _ reply: Reply) throws(ServiceError) -> IdempotencyCompletion? {
+    guard let claim, case .json(let body) = reply.content else { return nil }
+    let result = body["result"].flatMap { $0.isNull ? nil : $0 }
+    let shown = body.removing("simulated_result")
     let form = try seal(
-      StoredReplyForm.encode(status: outcome.status, body: body), .reply(claim, outcome.session))
+      StoredReplyForm.encode(
+        status: reply.status, body: result == nil ? shown : shown.replacing("result", with: .null)),
+      .reply(claim, reply.session))
     noteReply(form, of: claim)
     return IdempotencyCompletion(
       claim: claim,
       reply: StoredReply(
-        session: outcome.session, body: form,
-        result: try result.map { json throws(ServiceError) in try seal(json, .replyResult(claim, outcome.session)) },
-        resultExpiresAt: result == nil ? nil : outcome.resultExpiresAt))
+        session: reply.session, body: form,
+        result: try result.map { json throws(ServiceError) in try seal(json, .replyResult(claim, reply.session)) },
+        resultExpiresAt: result == nil ? nil : reply.resultExpiresAt))
   }
 
   private func noteReply(_ body: [UInt8], of claim: IdempotencyClaim) {
-    usage.note(StoreUsage(idempotencyBytes: Int64(body.count) + StoreUsage.replyOverhead), of: claim.relyingParty)
+    estimates.note(StoreUsage(idempotencyBytes: Int64(body.count) + StoreUsage.replyOverhead), of: claim.relyingParty)
   }
 
-  /// The kept reply: without its result once that has expired, and to a key that may not read results; an error once
-  /// its session is redacted.
+  /// The kept reply. If its result has expired or may not be read, the reply comes without it. Throws once the session
+  /// is redacted.
   private func replay(_ kept: StoredReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
     guard let sealed = kept.body else { throw ServiceError(.sessionRedacted) }
     let form = try openJSON(sealed, .reply(claim, kept.session))
@@ -93,46 +80,26 @@ extension ServiceContext {
     if let result = kept.result, let end = kept.resultExpiresAt, clock() < end, caller.has(.resultsRead) {
       body = body.replacing("result", with: try openJSON(result, .replyResult(claim, kept.session)))
     }
-    return Reply(status, body, session: kept.session, isReplay: true)
+    return Reply(status, json: body, session: kept.session).replayed()
   }
 }
 
-/// A use case's reply, with what keeping it needs to know.
-struct OperationReply: Sendable {
-  let status: Int
-  let body: JSON
-  /// Whose redaction erases the kept reply.
-  var session: SessionID?
-  /// Of an attempt that came to its end.
-  var ending: Reply.Ending?
-  /// Until when a result in the reply may be given again.
-  var resultExpiresAt: Timestamp?
-  /// Whether it was kept in the operation's own transaction.
-  var isKept = false
-
-  var reply: Reply { Reply(status, body, session: session, ending: ending) }
-}
-
 extension JSON {
-  /// The object with one member's value exchanged in its place.
   func replacing(_ name: String, with value: JSON) -> JSON {
     guard case .object(let members) = self else { return self }
     return .object(members.map { $0.name == name ? Member(name, value) : $0 })
   }
 
-  /// The object without one member.
   func removing(_ name: String) -> JSON {
     guard case .object(let members) = self else { return self }
     return .object(members.filter { $0.name != name })
   }
 }
 
-/// An `Idempotency-Key` header with the request that it came with.
 package struct IdempotencyRequest: Sendable {
   package let key: String
   package let method: String
   package let path: String
-  /// The body as received.
   package let body: [UInt8]
 
   package init(key: String, method: String, path: String, body: [UInt8]) {
@@ -143,34 +110,27 @@ package struct IdempotencyRequest: Sendable {
   }
 }
 
-/// A claim on a key, scoped to relying party, method and path.
 package struct IdempotencyClaim: Sendable, Hashable {
-  /// Seconds after which an unfinished claim is taken for abandoned: longer than any request runs.
+  /// Seconds after which an unfinished claim counts as abandoned: longer than any request runs.
   package static let lease: Int64 = 60
 
-  /// SHA-256 over relying party, method, path and key: one short index instead of four long columns.
+  /// The SHA-256 of relying party, method, path and key: one short index instead of four long columns.
   package let scope: [UInt8]
-  /// SHA-256 of the body.
   package let bodyHash: [UInt8]
-  /// Tells this claim from one that took it over.
+  /// Distinguishes this claim from a later claim that took it over.
   package let token: [UInt8]
-  /// Whose quota the kept reply counts for.
+  /// The owner of the quota.
   package let relyingParty: String
+}
 
-  package init(scope: [UInt8], bodyHash: [UInt8], token: [UInt8], relyingParty: String) {
-    self.scope = scope
-    self.bodyHash = bodyHash
-    self.token = token
-    self.relyingParty = relyingParty
-  }
-
+extension IdempotencyClaim {
   package init(_ request: IdempotencyRequest, of relyingParty: String) throws(ServiceError) {
     guard (1...255).contains(request.key.count) else {
       throw ServiceError(.apiInvalidRequest, "An Idempotency-Key has 1 to 255 characters.")
     }
     var scope: [UInt8] = []
     for part in [relyingParty, request.method, request.path, request.key] {
-      // Each part with its length, so that no two requests have the same text.
+      // Lengths precede the parts, so that the hashed text is unambiguous.
       scope += Array("\(part.utf8.count):".utf8) + Array(part.utf8)
     }
     let token: [UInt8]
@@ -184,14 +144,13 @@ package struct IdempotencyClaim: Sendable, Hashable {
 package enum IdempotencyStart: Sendable {
   case started
   case inProgress
-  /// The key was used with another body.
   case bodyDiffers
   case finished(StoredReply)
 }
 
-/// A reply that is kept for 24 hours, sealed; its result, apart, only as long as the result may be read.
+/// A sealed reply, kept for 24 hours. The result is kept separately, for as long as it may be read.
 package struct StoredReply: Sendable, Hashable {
-  /// Whose redaction erases the reply.
+  /// The session's redaction erases the reply.
   package let session: SessionID?
   /// Nil once the session is redacted.
   package var body: [UInt8]?
@@ -209,14 +168,9 @@ package struct StoredReply: Sendable, Hashable {
 package struct IdempotencyCompletion: Sendable {
   package let claim: IdempotencyClaim
   package let reply: StoredReply
-
-  package init(claim: IdempotencyClaim, reply: StoredReply) {
-    self.claim = claim
-    self.reply = reply
-  }
 }
 
-/// How a reply is written before it is sealed: a status with a body, or a refusal with its code.
+/// The plaintext of a kept reply: a status and a body, or a refusal and its code.
 enum StoredReplyForm {
   static func encode(status: Int, body: JSON) -> JSON { ["status": .integer(Int64(status)), "body": body] }
 
@@ -227,7 +181,7 @@ enum StoredReplyForm {
     ]
   }
 
-  /// The reply, or the refusal thrown once more.
+  /// Returns the reply; throws if a refusal was kept.
   static func decode(_ form: JSON) throws(ServiceError) -> (status: Int, body: JSON) {
     if let status = form["status"]?.integer, let body = form["body"] { return (Int(status), body) }
     guard let code = form["code"]?.string.flatMap(Code.init(rawValue:)) else {

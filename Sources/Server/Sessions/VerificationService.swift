@@ -1,237 +1,169 @@
 import Base
 import Cryptography
 import Longfellow
+import Mdoc
 import Trust
 
-/// The application: sessions and their use cases, the same for HTTP and for whoever calls it from Swift.
+/// Decides how much a server's verdicts prove. It is set before the server starts, recorded by its store, and never
+/// changed.
 ///
-/// Each method is one call of the HTTP API: it checks the caller's rights, reads its input strictly, does the work and
-/// answers with the JSON to send, or throws the `ServiceError` that becomes the problem. The use cases are in
-/// `UseCases/`, one a file.
-package struct VerificationService: Sendable {
-  let context: ServiceContext
+/// | | test | staging | live |
+/// |---|---|---|---|
+/// | certificates of the mock authority | trusted | refused | refused |
+/// | certificates for published keys | trusted | warned of | refused |
+/// | anchors of the tier `test` | trusted | trusted if the configuration names them | ignored |
+/// | mock wallet, page, simulated results | yes | no | no |
+/// | `livemode` | false | false | true |
+package enum ServerMode: String, Sendable, Hashable, CaseIterable {
+  /// `mdoc serve --test-mode`: the server itself makes everything that it verifies.
+  case test
+  /// `"mode": "staging"`: real wallets with sandbox documents. Otherwise as strict as live mode.
+  case staging
+  case live
 
-  /// Refuses a store of another mode, live mode and staging without a sealing key, and two protocols of one name.
+  package var isLive: Bool { self == .live }
+}
+
+package struct ServiceConfiguration: Sendable {
+  package var mode: ServerMode
+  package var relyingParties: RelyingParties
+  /// The protocols that a session may offer.
+  package var protocols: [any WalletProtocol]
+  package var trust: CurrentTrust
+  package var clockSkew = Limits.clockSkew
+  /// The address at which wallets reach this server; required if they fetch requests or post responses.
+  package var publicURL: String?
+  package var revocation: any RevocationSource
+  /// Verifies zero-knowledge proofs; nil if no circuits are configured.
+  package var proofs: ProofPolicy?
+  /// The first key seals, all keys open. Empty only in test mode, which makes a key for the life of the process.
+  package var sealingKeys: [SealingKey]
+  /// Maximum number of concurrent responses. Further responses are refused before their challenges are consumed.
+  package var concurrentResponses = 256
+
+  /// Receives the duration of each stage of a verification, in seconds. Must not block.
+  package var observe: @Sendable (VerificationStage, Double) -> Void = { _, _ in }
+  /// Called for each proof that was found valid or invalid. Must not block.
+  package var observeProof: @Sendable (ProofRun) -> Void = { _ in }
+
   package init(
-    _ configuration: ServiceConfiguration, store: any SessionStore, clock: @escaping @Sendable () -> Timestamp
+    mode: ServerMode, relyingParties: RelyingParties, protocols: [any WalletProtocol], trust: CurrentTrust,
+    revocation: any RevocationSource, sealingKeys: [SealingKey]
+  ) {
+    self.mode = mode
+    self.relyingParties = relyingParties
+    self.protocols = protocols
+    self.trust = trust
+    self.revocation = revocation
+    self.sealingKeys = sealingKeys
+  }
+}
+
+/// Sessions and all operations on them, the same for HTTP and for Swift. `UseCases/` has a method for each call of the
+/// HTTP API. A method reads its input strictly, and returns the reply or throws the `ServiceError` that becomes the
+/// problem. The route checks the caller's rights; the method restricts each caller to its own sessions.
+package final class VerificationService: Sendable {
+  let configuration: ServiceConfiguration
+  let protocols: [String: any WalletProtocol]
+  let store: any SessionStore
+  let sealer: Sealer
+  let clock: @Sendable () -> Timestamp
+  let gate: AdmissionGate
+  let proofSlots: ProofSlots
+  let lists: ListSlots
+  let estimates: UsageEstimates
+
+  /// Refuses a store of another mode, a missing sealing key outside test mode, and duplicate protocols.
+  /// - Parameter other: shares its queues and usage.
+  package init(
+    _ configuration: ServiceConfiguration, store: any SessionStore, sharing other: VerificationService? = nil,
+    clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
-    context = try ServiceContext(configuration, store: store, clock: clock)
+    guard store.mode == configuration.mode else {
+      throw ConfigurationError("the store was made for \(store.mode.rawValue) mode")
+    }
+    guard configuration.mode == .test || !configuration.sealingKeys.isEmpty else {
+      throw ConfigurationError("\(configuration.mode.rawValue) mode needs a sealing key (`sealing_keys`)")
+    }
+    var protocols: [String: any WalletProtocol] = [:]
+    for built in configuration.protocols {
+      guard ProtocolFamily(ofProtocol: built.name) != nil, protocols.updateValue(built, forKey: built.name) == nil
+      else { throw ConfigurationError("\"\(built.name)\" is not a protocol of the API, or is a duplicate") }
+    }
+    self.configuration = configuration
+    self.protocols = protocols
+    self.store = store
+    sealer = try Sealer(configuration.sealingKeys.isEmpty ? [Self.temporaryKey()] : configuration.sealingKeys)
+    self.clock = clock
+    gate = other?.gate ?? AdmissionGate(limit: configuration.concurrentResponses)
+    proofSlots = other?.proofSlots ?? ProofSlots()
+    lists = other?.lists ?? ListSlots()
+    estimates = other?.estimates ?? UsageEstimates()
   }
 
-  private init(context: ServiceContext) { self.context = context }
-
-  /// The service with another configuration. It keeps the store, the clock, and what is known of work and usage. Calls
-  /// that have begun end with the configuration that they began with.
+  /// The service with another configuration. Store, clock, queues and usage remain. Running calls keep the old
+  /// configuration.
   package func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
-    VerificationService(
-      context: try ServiceContext(configuration, store: context.store, sharing: context, clock: context.clock))
+    try VerificationService(configuration, store: store, sharing: self, clock: clock)
   }
 
-  package var mode: ServerMode { context.mode }
-  package var relyingParties: RelyingParties { context.relyingParties }
-  /// Who answers questions of revocation.
-  package var revocation: any RevocationSource { context.revocation }
-  /// By what zero-knowledge proofs are verified; nil where no circuits are configured.
-  package var circuits: CircuitLibrary? { context.proofs?.circuits }
-  /// Names of the protocols that sessions may ask for.
-  package var protocolNames: [String] { context.protocols.keys.sorted() }
+  package var mode: ServerMode { configuration.mode }
+  package var relyingParties: RelyingParties { configuration.relyingParties }
+  package var revocation: any RevocationSource { configuration.revocation }
+  package var circuits: CircuitLibrary? { configuration.proofs?.circuits }
+  var publicURL: String? { configuration.publicURL }
+  package var protocolNames: [String] { protocols.keys.sorted() }
 
-  // MARK: Callers
-
-  /// Who holds this bearer token: an API key or a client secret. Throws `api.unauthenticated`, or
-  /// `api.store_unavailable`.
-  package func authenticate(bearer token: String) async throws(ServiceError) -> Caller {
-    try await Authenticate(context: context).run(token)
+  func verifier(for relyingParty: RelyingParty, trust: TrustStore) -> MdocVerifier {
+    var verifier = MdocVerifier(
+      trust: trust, clockSkew: configuration.clockSkew, revocation: relyingParty.policies.revocation)
+    verifier.proofs = configuration.proofs
+    verifier.didVerifyProof = configuration.observeProof
+    return verifier
   }
 
-  // MARK: Sessions
+  var rendering: SessionRendering { SessionRendering(isLive: mode.isLive, now: clock()) }
 
-  /// `POST /v1/verification_sessions` → 201.
-  package func createSession(
-    _ body: JSON, as caller: Caller, idempotency: IdempotencyRequest? = nil
-  ) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite)
-    return try await context.execute(idempotency, caller) { claim throws(ServiceError) in
-      try await CreateSession(context: context).run(body, as: caller, claim: claim)
+  /// Calls the store and maps its error.
+  func stored<Value>(_ use: (any SessionStore) async throws(StoreError) -> Value) async throws(ServiceError) -> Value {
+    do { return try await use(store) } catch { throw ServiceError(error) }
+  }
+
+  /// The session. An unknown id and another relying party's id get the same reply in the same time: in both cases one
+  /// query of one index. To measure the time of the one extra row, a caller would have to know an id of 131 random
+  /// bits.
+  /// - Throws: `session.not_found` in both cases.
+  func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
+    let record = try await stored { store throws(StoreError) in try await store.session(address) }
+    guard let record else { throw .sessionNotFound }
+    return record
+  }
+
+  /// A random key for test mode. The next process cannot open the data of this process.
+  private static func temporaryKey() throws(ConfigurationError) -> SealingKey {
+    let key: SecretBytes
+    do { key = try SecretBytes.random(count: SealingKey.length) } catch {
+      throw ConfigurationError("the random generator failed")
     }
+    return try SealingKey(id: "temporary", key: key)
   }
 
-  /// `POST /v1/verification_sessions/{id}/submit` → 200, whatever came of the answer.
-  package func submit(
-    _ body: JSON, to id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
-  ) async throws(ServiceError) -> Reply {
-    if case .apiKey = caller { try caller.require(.sessionsWrite) }
-    return try await context.execute(idempotency, caller, isSubmit: true) { claim throws(ServiceError) in
-      try await SubmitAnswer(context: context).run(body, to: id, as: caller, claim: claim)
-    }
+  func seal(_ json: JSON, _ field: Sealer.Field) throws(ServiceError) -> [UInt8] {
+    do { return try sealer.seal(json.serialized(), field) } catch { throw .cryptoFailed }
   }
 
-  /// `GET /v1/verification_sessions/{id}`; `query` is that of the URL (`expand[]=result`).
-  package func session(
-    _ id: String, query: [QueryItem] = [], as caller: Caller
-  ) async throws(ServiceError) -> Reply {
-    try await GetSession(context: context).run(id, query: query, as: caller)
-  }
-
-  /// Whether the relying party has a session with this id. A caller without a credential learns only what the holder of
-  /// an id knows.
-  package func hasSession(_ id: String, of party: RelyingParty) async throws(ServiceError) -> Bool {
-    guard let address = SessionID(id).map({ SessionAddress(relyingParty: party.id, id: $0) }) else { return false }
-    do { return try await context.store.exists(address) } catch { throw ServiceError(error) }
-  }
-
-  /// `GET /v1/verification_sessions/{id}/page`: what its hosted page shows.
-  package func page(_ id: String, as caller: Caller) async throws(ServiceError) -> PageReply {
-    try await ReadPage(context: context).run(id, as: caller)
-  }
-
-  /// Those of these sessions that have not ended; nil if the store does not tell.
-  package func unended(among ids: [SessionID]) async -> Set<SessionID>? {
-    try? await context.store.unended(among: ids, at: context.clock())
-  }
-
-  /// The address in the QR code of `GET /v1/verification_sessions/{id}/qr_code`.
-  package func walletLink(
-    _ id: String, code: ResponseCodeHash? = nil, as caller: Caller
-  ) async throws(ServiceError) -> String {
-    try await ReadWalletLink(context: context).run(id, code: code, as: caller)
-  }
-
-  /// `GET /v1/verification_sessions?limit=&starting_after=&status=&expand[]=`.
-  package func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
-    try await ListSessions(context: context).run(query, as: caller)
-  }
-
-  /// `POST /v1/verification_sessions/{id}/cancel`; `body` may have a `reason`.
-  package func cancel(
-    _ id: String, _ body: JSON = [:], as caller: Caller, idempotency: IdempotencyRequest? = nil
-  ) async throws(ServiceError) -> Reply {
-    if case .apiKey = caller { try caller.require(.sessionsWrite) }
-    return try await context.execute(idempotency, caller) { claim throws(ServiceError) in
-      try await CancelSession(context: context).run(id, body, as: caller, claim: claim)
-    }
-  }
-
-  /// `POST /v1/verification_sessions/{id}/redact`.
-  package func redact(
-    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
-  ) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite)
-    return try await context.execute(idempotency, caller) { _ throws(ServiceError) in
-      try await RedactSession(context: context).run(id, as: caller)
-    }
-  }
-
-  /// `GET /v1/verification_reports/{id}`.
-  package func report(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
-    try await GetReport(context: context).run(id, as: caller)
-  }
-
-  /// `GET /v1/verification_sessions/{id}/evidence`: the sealed bundle, which `EvidenceBundle` opens.
-  package func evidence(of id: String, as caller: Caller) async throws(ServiceError) -> [UInt8] {
-    try await GetEvidence(context: context).run(id, as: caller)
-  }
-
-  /// What a session asked by one of its protocols, by default its first, for the mock wallet of test mode;
-  /// `api.not_found` in live mode.
-  package func pendingRequest(
-    _ id: String, by protocolName: String? = nil, as caller: Caller
-  ) async throws(ServiceError) -> PendingRequest {
-    try await GetPendingRequest(context: context).run(id, by: protocolName, as: caller)
-  }
-
-  // MARK: Events
-
-  /// `GET /v1/events?limit=&starting_after=&type=`.
-  package func events(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
-    try await ListEvents(context: context).run(query, as: caller)
-  }
-
-  /// `GET /v1/events/{id}`.
-  package func event(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
-    try await GetEvent(context: context).run(id, as: caller)
-  }
-
-  /// `GET /v1/webhook_deliveries?limit=&starting_after=&status=`.
-  package func webhookDeliveries(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
-    try await ListDeliveries(context: context).run(query, as: caller)
-  }
-
-  /// `POST /v1/webhook_deliveries/{id}/retry`.
-  package func retryWebhookDelivery(
-    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
-  ) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite, .resultsRead)
-    return try await context.execute(idempotency, caller) { _ throws(ServiceError) in
-      try await RetryDelivery(context: context).run(id, as: caller)
-    }
-  }
-
-  // MARK: Audit
-
-  /// `GET /v1/audit/entries?node=&after=&limit=`: JSON Lines (`AuditLine`).
-  package func auditEntries(query: [QueryItem], as caller: Caller) async throws(ServiceError) -> [UInt8] {
-    try await ReadAudit(context: context).entries(query, as: caller)
-  }
-
-  /// `GET /v1/audit/heads`: JSON Lines.
-  package func auditHeads(as caller: Caller) async throws(ServiceError) -> [UInt8] {
-    try await ReadAudit(context: context).heads(as: caller)
-  }
-
-  /// For the metrics and the status page.
-  ///
-  /// - Parameter only: whose last entries' heads; nil for those of all chains.
-  package func auditHeads(of only: RelyingParty? = nil) async throws(ServiceError) -> [AuditHead] {
-    do { return try await context.store.auditHeads(of: only?.id) } catch { throw ServiceError(error) }
-  }
-
-  package func usage(of party: RelyingParty) async throws(ServiceError) -> StoreUsage {
-    try await context.lists.take(party.id) { () async throws(StoreError) in
-      try await context.store.usage(of: party.id, at: context.clock())
-    }
-  }
-
-  /// A relying party's newest dead letters, for operators.
-  package func deadLetters(of relyingParty: String, limit: Int) async throws(ServiceError) -> [DeliveryRecord] {
+  /// Opens JSON sealed by this or an earlier process. If the key is no longer configured, the configuration is wrong.
+  func openJSON(_ sealed: [UInt8], _ field: Sealer.Field) throws(ServiceError) -> JSON {
     do {
-      return try await context.store.deliveries(of: relyingParty, DeliveryQuery(limit: limit))?.deliveries ?? []
-    } catch {
-      throw ServiceError(error)
-    }
+      // A reply or a result that is about to be sent, not a secret.
+      return try StoredForm.decodeOrdered(try sealer.open(sealed, field).exposed())
+    } catch { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
   }
+}
 
-  // MARK: Wallets
-
-  /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, for anybody who knows the
-  /// session's id. `parameters` are the form's, where there is one, read once a session is found that waits.
-  package func walletRequest(
-    _ session: String, of relyingParty: String, parameters: @autoclosure () throws(ServiceError) -> JSON? = nil
-  ) async throws(ServiceError) -> [UInt8] {
-    try await FetchWalletRequest(context: context).run(session, of: relyingParty, parameters: parameters)
-  }
-
-  /// `POST /v1/wallet/{relying_party}/{session}/response`: a wallet's own answer, or its error. What came of it is the
-  /// relying party's to know. `parameters` are the form's, read once a session is found that waits.
-  package func receiveWalletResponse(
-    _ parameters: @autoclosure () throws(ServiceError) -> JSON, session: String, of relyingParty: String
-  ) async throws(ServiceError) -> WalletReply {
-    try await ReceiveWalletResponse(context: context).run(parameters, session: session, of: relyingParty)
-  }
-
-  // MARK: Upkeep
-
-  /// Whether the store answers; trust is asked elsewhere.
-  package func checkReadiness() async throws(ServiceError) {
-    do { try await context.store.probe() } catch { throw ServiceError(error) }
-  }
-
-  /// Counts what relying parties have in the store, where that was not done for a while. To be called every few seconds.
-  package func measureUsage() async { await MeasureUsage(context: context).run() }
-
-  /// Writes what time has done to sessions and erases what is over. To be called every few seconds.
-  @discardableResult
-  package func sweep() async throws(ServiceError) -> SweepCount {
-    try await SweepSessions(context: context).run()
-  }
+/// The version of this program, as the audit log names it.
+package enum ProgramVersion {
+  package static let text = "0.6.0"
+  /// The day of the release for manual pages, not the day of the build; before the release, the day of its last change.
+  package static let date = "2026-11-25"
 }

@@ -2,12 +2,7 @@ import Base
 
 /// One level of the command line: a verb with its options, or a group of verbs. The parser and `--help` read it.
 struct Command: Sendable {
-  typealias Action = @Sendable (ParsedArguments, Console) async throws(Failure) -> ExitStatus
-
-  enum Content: Sendable {
-    case verbs([Command])
-    case action(options: [Option], operand: Operand?, Action)
-  }
+  typealias Action = @Sendable (Arguments) async throws(Failure) -> ExitStatus
 
   struct Example: Sendable {
     let purpose: String
@@ -20,41 +15,52 @@ struct Command: Sendable {
   }
 
   let name: String
-  /// What the command does, beginning with a verb, without a full stop.
+  /// A sentence that begins with a verb, without a full stop.
   let summary: String
+  /// The verbs of a group; empty for a verb.
+  var verbs: [Command] = []
+  /// The headings of the help for the verbs, each with the number of its verbs; empty for one list.
+  private(set) var sections: [(title: String, count: Int)] = []
+  var options: [Option] = []
+  var operand: Operand?
   /// Paragraphs of the help below the options.
-  let notes: [String]
-  let examples: [Example]
-  let content: Content
+  var notes: [String] = []
+  var examples: [Example] = []
+  /// The verb's action; nil for a group.
+  var action: Action?
 
-  /// A group.
+  /// Declares a group.
   init(_ name: String, _ summary: String, verbs: [Command], notes: [String] = []) {
-    self.name = name
-    self.summary = summary
-    self.notes = notes
-    examples = []
-    content = .verbs(verbs)
+    (self.name, self.summary, self.verbs, self.notes) = (name, summary, verbs, notes)
   }
 
-  /// A verb.
+  /// Declares a group whose verbs have headings in the help.
+  init(_ name: String, _ summary: String, sections: KeyValuePairs<String, [Command]>, notes: [String] = []) {
+    self.init(name, summary, verbs: sections.flatMap(\.value), notes: notes)
+    self.sections = sections.map { ($0.key, $0.value.count) }
+  }
+
+  /// Declares a verb.
   init(
     _ name: String, _ summary: String, options: [Option], operand: Operand? = nil, notes: [String] = [],
     examples: [Example], action: @escaping Action
   ) {
-    self.name = name
-    self.summary = summary
-    self.notes = notes
-    self.examples = examples
-    content = .action(options: options, operand: operand, action)
+    (self.name, self.summary, self.options, self.operand) = (name, summary, options, operand)
+    (self.notes, self.examples, self.action) = (notes, examples, action)
   }
 
-  /// The verbs of a group; empty for a verb.
-  var verbs: [Command] { if case .verbs(let verbs) = content { verbs } else { [] } }
-
-  /// The options of a verb; empty for a group.
-  var options: [Option] { if case .action(let options, _, _) = content { options } else { [] } }
-
-  var operand: Operand? { if case .action(_, let operand, _) = content { operand } else { nil } }
+  /// Declares a verb without a verdict: it succeeds unless it throws.
+  init(
+    _ name: String, _ summary: String, options: [Option], operand: Operand? = nil, notes: [String] = [],
+    examples: [Example], work: @escaping @Sendable (Arguments) async throws(Failure) -> Void
+  ) {
+    self.init(
+      name, summary, options: options, operand: operand, notes: notes, examples: examples,
+      action: { arguments throws(Failure) in
+        try await work(arguments)
+        return .done
+      })
+  }
 
   /// A verb that can be run, with the commands that lead to it.
   struct Leaf: Sendable {
@@ -68,7 +74,7 @@ struct Command: Sendable {
 
   /// Every verb at or below this command, in the order of the declarations.
   var leaves: [Leaf] {
-    guard case .verbs(let verbs) = content else { return [Leaf(path: [self], command: self)] }
+    if action != nil { return [Leaf(path: [self], command: self)] }
     return verbs.flatMap(\.leaves).map { Leaf(path: [self] + $0.path, command: $0.command) }
   }
 }
@@ -77,11 +83,9 @@ struct Command: Sendable {
 struct Operand: Sendable {
   let placeholder: String
   let help: String
-  /// Whether it may be given several times.
   var isRepeatable = false
-  /// Whether it may be left out.
   var isOptional = false
-  /// The only values that are accepted; empty if any value is.
+  /// The accepted values; empty to accept any value.
   var choices: [String] = []
 }
 
@@ -93,37 +97,29 @@ struct Option: Sendable {
   let name: String
   /// The placeholder for the value in the help; nil for a flag.
   let placeholder: String?
-  let occurrence: Occurrence
   let help: String
-  /// The default value, as it would be typed; nil if there is none.
+  let occurrence: Occurrence
+  /// The default value, as typed on the command line; nil if there is no default.
   let fallback: String?
-  /// The only values that are accepted; empty if any value is.
+  /// The accepted values; empty to accept any value.
   let choices: [String]
 
   var isRepeatable: Bool { occurrence == .repeatable || occurrence == .requiredRepeatable }
   var isRequired: Bool { occurrence == .required || occurrence == .requiredRepeatable }
 
-  /// An option with a value.
   init(
-    _ name: String, _ placeholder: String, _ help: String, occurrence: Occurrence = .optional,
+    _ name: String, _ placeholder: String?, _ help: String, occurrence: Occurrence = .optional,
     fallback: String? = nil, choices: [String] = []
   ) {
-    self.name = name
-    self.placeholder = placeholder
-    self.help = help
-    self.occurrence = occurrence
-    self.fallback = fallback
-    self.choices = choices
+    (self.name, self.placeholder, self.help) = (name, placeholder, help)
+    (self.occurrence, self.fallback, self.choices) = (occurrence, fallback, choices)
   }
 
-  /// A flag.
-  init(flag name: String, _ help: String) {
-    self.name = name
-    self.help = help
-    placeholder = nil
-    occurrence = .optional
-    fallback = nil
-    choices = []
+  init(flag name: String, _ help: String) { self.init(name, nil, help) }
+
+  /// Returns the same option with another occurrence.
+  func being(_ occurrence: Occurrence) -> Option {
+    Option(name, placeholder, help, occurrence: occurrence, fallback: fallback, choices: choices)
   }
 }
 
@@ -137,19 +133,18 @@ extension Option {
 
   static let trust = Option(
     "trust", "PATH",
-    "trust anchors: a PEM or DER file, or a folder of them; an anchor's settings stand beside it as .json",
+    "trust anchors: a PEM or DER file, or a folder of them; an anchor's settings are beside it as .json",
     occurrence: .requiredRepeatable)
 
   static let clockSkew = Option(
     "clock-skew", "SECONDS", "by how much clocks may differ", fallback: "\(Limits.clockSkew)")
 
-  static let strict = Option(flag: "strict", "reject for what otherwise only warns")
+  static let strict = Option(flag: "strict", "reject where a check would only warn")
 
   static let request = Option(
-    "request", "JSON", "what was asked, as the HTTP API takes it: a JSON object, or a file that holds one")
+    "request", "JSON", "the request, as the HTTP API takes it, or a DCQL query: a JSON object, or a file that has one")
 
-  static let seed = Option(
-    "seed", "HEX", "what all keys and random values derive from (default: the same for every mock)")
+  static let seed = Option("seed", "HEX", "the seed of all keys and random values (default: the same for every mock)")
 
   static let out = Option("out", "FILE", "where to write", occurrence: .required)
 }

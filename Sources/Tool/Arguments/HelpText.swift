@@ -3,7 +3,7 @@ struct HelpText {
   private let path: [Command]
   private let width: Int
 
-  /// - Parameter path: the commands from the program down to the one that is explained.
+  /// - Parameter path: the commands from the program down to the explained command.
   init(_ path: [Command], width: Int) {
     self.path = path
     self.width = width
@@ -13,23 +13,24 @@ struct HelpText {
     guard let command = path.last else { return "" }
     let spelled = path.map(\.name).joined(separator: " ")
     var sections = [Wrapping.wrap("\(spelled): \(command.summary)", width: width)]
-    switch command.content {
-    case .verbs(let verbs): sections += groupSections(spelled, verbs)
-    case .action: sections += verbSections(spelled, command.examples)
-    }
+    sections += command.action == nil ? groupSections(spelled, command) : verbSections(spelled, command.examples)
     sections += command.notes.map { Wrapping.wrap($0, width: width) }
     return sections.joined(separator: "\n\n")
   }
 
-  private func groupSections(_ spelled: String, _ verbs: [Command]) -> [String] {
-    let isGroupOfVerbs = verbs.contains { $0.verbs.isEmpty == false }
-    let rows = verbs.flatMap { verb in
-      verb.verbs.isEmpty ? [(verb.name, verb.summary)] : verb.verbs.map { ("\(verb.name) \($0.name)", $0.summary) }
+  private func groupSections(_ spelled: String, _ command: Command) -> [String] {
+    let isGroupOfVerbs = command.verbs.contains { $0.verbs.isEmpty == false }
+    var rest = command.verbs[...]
+    let sections = command.sections.isEmpty ? [("Verbs", rest.count)] : command.sections
+    let lists = sections.map { title, count in
+      let rows = rest.prefix(count).flatMap { verb in
+        verb.verbs.isEmpty ? [(verb.name, verb.summary)] : verb.verbs.map { ("\(verb.name) \($0.name)", $0.summary) }
+      }
+      rest = rest.dropFirst(count)
+      return "\(title):\n" + Wrapping.columns(rows, width: width)
     }
-    return [
-      "Usage: \(spelled) \(isGroupOfVerbs ? "VERB … [OPTION]…" : "VERB [OPTION]…")",
-      "Verbs:\n" + Wrapping.columns(rows, width: width),
-      "\(spelled) VERB --help shows a verb's options, with examples.",
+    return ["Usage: \(spelled) \(isGroupOfVerbs ? "VERB … [OPTION]…" : "VERB [OPTION]…")"] + lists + [
+      "\(spelled) VERB --help shows a verb's options, with examples."
     ]
   }
 
@@ -41,7 +42,7 @@ struct HelpText {
     ] + (lines.isEmpty ? [] : ["Examples:\n" + lines.joined(separator: "\n")])
   }
 
-  /// The operand and the options that may follow a verb. Optional ones have brackets, repeatable ones have dots.
+  /// The operand and the options of a verb. Brackets enclose optional arguments; dots follow repeatable arguments.
   var usage: [String] {
     guard let command = path.last else { return [] }
     return (command.operand.map { [usage($0)] } ?? []) + command.options.map(usage)
@@ -51,9 +52,7 @@ struct HelpText {
   var rows: [(name: String, meaning: String)] {
     guard let command = path.last else { return [] }
     return (command.operand.map { [($0.placeholder, description(of: $0))] } ?? [])
-      + (command.options + [.help]).map { option in
-        ("--\(option.name)" + (option.placeholder.map { " " + $0 } ?? ""), description(of: option))
-      }
+      + (command.options + [.help]).map { (spelled($0), description(of: $0)) }
   }
 
   private func usage(_ operand: Operand) -> String {
@@ -62,20 +61,20 @@ struct HelpText {
     return spelled + (operand.isRepeatable && !operand.placeholder.contains(" ") ? "…" : "")
   }
 
+  private func spelled(_ option: Option) -> String { "--\(option.name)" + (option.placeholder.map { " " + $0 } ?? "") }
+
   private func usage(_ option: Option) -> String {
-    let spelled = "--\(option.name)" + (option.placeholder.map { " " + $0 } ?? "")
+    let spelled = spelled(option)
     return (option.isRequired ? spelled : "[\(spelled)]") + (option.isRepeatable ? "…" : "")
   }
 
   private func description(of operand: Operand) -> String {
-    operand.help + (operand.choices.isEmpty ? "" : ": " + operand.choices.joined(separator: ", "))
+    ([operand.help] + (operand.choices.isEmpty ? [] : [operand.choices.joined(separator: ", ")])).joined(
+      separator: ": ")
   }
 
   private func description(of option: Option) -> String {
-    var text = option.help
-    if !option.choices.isEmpty { text += ": " + option.choices.joined(separator: ", ") }
-    if option.isRepeatable { text += "; repeatable" }
-    if let fallback = option.fallback { text += " (default: \(fallback))" }
-    return text
+    description(of: Operand(placeholder: "", help: option.help, choices: option.choices))
+      + (option.isRepeatable ? "; repeatable" : "") + (option.fallback.map { " (default: \($0))" } ?? "")
   }
 }

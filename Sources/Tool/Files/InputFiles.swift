@@ -7,10 +7,10 @@ import PKIX
 import Sessions
 import Trust
 
-/// The binary content of a file that holds it raw, in hexadecimal, or in base64 of either alphabet.
+/// The binary content of a file: raw, in hexadecimal, or in base64 of either alphabet.
 ///
-/// A DeviceResponse, an envelope and a transcript begin with a byte that is not ASCII, so none of them is mistaken for
-/// text. Text that is neither hexadecimal nor base64 is taken unchanged, and the parser will refuse it.
+/// A DeviceResponse, an envelope and a transcript each begin with a byte outside ASCII, so they are never mistaken for
+/// text. Text in no such encoding is kept unchanged, and the parser refuses it.
 struct WireBytes: Sendable {
   enum Encoding: String, Sendable { case raw, hex, base64 }
 
@@ -18,21 +18,14 @@ struct WireBytes: Sendable {
   let encoding: Encoding
 
   init(_ file: [UInt8]) {
-    guard let text = WireBytes.text(of: file) else {
-      self.init(file, .raw)
-      return
-    }
-    let candidates = [
-      (Hex.decode(text), Encoding.hex), (Base64.decodeEither(text), .base64), (file, .raw),
-    ].compactMap { bytes, encoding in bytes.map { (bytes: $0, encoding: encoding) } }
-    // The first reading that is well-formed CBOR is the right one. If there is none, the first reading is a fair guess.
-    let best = candidates.first { WireBytes.isCBOR($0.bytes) } ?? candidates.first
-    self.init(best?.bytes ?? file, best?.encoding ?? .raw)
-  }
-
-  private init(_ bytes: [UInt8], _ encoding: Encoding) {
-    self.bytes = bytes
-    self.encoding = encoding
+    let text = WireBytes.text(of: file)
+    let candidates =
+      [
+        (text.flatMap { Hex.decode($0) }, Encoding.hex), (text.flatMap { Base64.decodeEither($0) }, .base64),
+      ].compactMap { bytes, encoding in bytes.map { (bytes: $0, encoding: encoding) } } + [(file, .raw)]
+    // The first encoding that gives well-formed CBOR is chosen. If none does, the first encoding is a reasonable guess.
+    (bytes, encoding) =
+      candidates.count > 1 ? candidates.first { WireBytes.isCBOR($0.bytes) } ?? candidates[0] : (file, .raw)
   }
 
   /// The text without white space; nil if the content is not ASCII text.
@@ -49,112 +42,112 @@ struct WireBytes: Sendable {
 }
 
 extension WireBytes {
-  /// A wallet's answer. Throws only if the path cannot be read, since the content is judged later.
-  static func answer(at path: String) throws(Failure) -> [UInt8] {
-    WireBytes(try FileAccess.readPrefix(path, purpose: "answer")).bytes
+  /// A wallet's response. Throws only if the path cannot be read: the content is judged later.
+  static func response(at path: String) throws(Failure) -> [UInt8] {
+    WireBytes(try FileAccess.readPrefix(path, purpose: "response")).bytes
   }
 }
 
-/// The SessionTranscript that an answer is verified over. It must be the verifier's own, not the wallet's.
-enum TranscriptFile {
-  static func transcript(_ path: String) throws(Failure) -> SessionTranscript {
+extension SessionTranscript {
+  /// The transcript of the response's session. The transcript must come from the verifier, not from the wallet.
+  static func inFile(_ path: String) throws(Failure) -> SessionTranscript {
     let file = WireBytes(try FileAccess.read(path, purpose: "transcript"))
-    guard let item = try? CBORItem(parsing: file.bytes) else { throw .unreadable("transcript \(path): is not CBOR") }
-    // Both forms are in use: the array, and SessionTranscriptBytes with the array inside tag 24.
-    let encoded = item.embedded.map { Array($0.encoded) } ?? file.bytes
-    do throws(MdocParseError) {
-      return try SessionTranscript(encoded: encoded)
-    } catch {
-      throw .unreadable("transcript \(path): is not an array of device engagement, reader key and handover")
+    guard (try? CBORItem(parsing: file.bytes)) != nil else { throw .unreadable("transcript \(path): is not CBOR") }
+    guard let transcript = try? SessionTranscript(received: file.bytes) else {
+      throw .unreadable("transcript \(path): must be an array of device engagement, reader key and handover")
     }
+    return transcript
   }
 }
 
-/// A relying party's request in the shape of the HTTP API, typed as JSON or in a file.
-enum RequestFile {
-  /// - Parameters:
-  ///   - argument: JSON if it begins with a brace or bracket, otherwise a path. Nil requests nothing in particular.
-  ///   - protocolName: the protocol that carries it; nil for a DeviceResponse without one.
-  ///   - circuits: those by which proofs can be asked for.
-  static func request(
-    _ argument: String?, for family: ProtocolFamily, over protocolName: String? = nil, circuits: CircuitLibrary? = nil,
+/// Input of options that several verbs share.
+extension Arguments {
+  /// A relying party's request in the shape of the HTTP API, or a DCQL query: JSON if it begins with a brace or bracket, otherwise a
+  /// file.
+  func request(
+    for family: ProtocolFamily, over protocolName: String? = nil, circuits: CircuitLibrary? = nil,
     revocation: RevocationPolicy = .off
   ) throws(Failure) -> PresentationRequest? {
-    guard let argument else { return nil }
+    guard let argument = value(.request) else { return nil }
     let isInline = ["{", "["].contains(argument.drop(while: \.isWhitespace).first)
     let source = isInline ? "--request" : "request \(argument)"
     let bytes = isInline ? Array(argument.utf8) : try FileAccess.read(argument, purpose: "request")
-    func fault(_ problem: String) -> Failure {
-      isInline ? .usage("\(source): \(problem)") : .unreadable("\(source): \(problem)")
+    func failure(_ problem: String) -> Failure {
+      Failure(status: isInline ? .usage : .unreadable, message: "\(source): \(problem)")
     }
-    guard let json = try? JSON(parsing: bytes) else { throw fault("is not JSON") }
+    let json: JSON
+    do throws(JSON.SyntaxError) { json = try JSON(parsing: bytes) } catch { throw failure("\(error)") }
     do throws(ServiceError) {
-      let proofs = PresentationRequestDecoder.ProofRules(
-        circuits: circuits?.circuits ?? [], revocation: revocation)
-      let protocols = protocolName.map { [$0] } ?? []
-      return try PresentationRequestDecoder(for: family, protocols: protocols, proofs: proofs).decode(json)
+      return try PresentationRequestDecoder(
+        for: family, protocols: protocolName.map { [$0] } ?? [], circuits: circuits?.circuits ?? [],
+        revocation: revocation
+      ).decode(requestOrQuery: json)
     } catch {
       let faults = error.pointers.map { "\($0.pointer.isEmpty ? "it" : $0.pointer) \($0.detail)" }
-      throw fault(faults.isEmpty ? error.detail : faults.joined(separator: "; "))
-    }
-  }
-}
-
-/// Trust anchors for `mdoc verify` and `mdoc trust`. They count for every document type unless their settings restrict
-/// it. Test anchors are trusted too, since the user names each file.
-enum TrustFiles {
-  static func anchors(_ paths: [String]) throws(Failure) -> [TrustAnchor] {
-    do throws(TrustLoadError) {
-      return try TrustAnchorLoader(defaultDocTypes: nil).load(paths)
-    } catch {
-      throw .unreadable("trust \(error.description)")
+      throw failure(faults.isEmpty ? error.detail : faults.joined(separator: "; "))
     }
   }
 
-  static func store(_ paths: [String]) throws(Failure) -> TrustStore {
-    let anchors = try anchors(paths)
-    do throws(TrustStoreError) {
-      return try TrustStore(anchors: anchors, allowsTestCertificates: true)
-    } catch {
+  /// Trust anchors, for every document type unless their settings restrict it. Test anchors are trusted too, since the
+  /// user names each file.
+  func trustStore() throws(Failure) -> TrustStore {
+    let paths = values(.trust)
+    let anchors = try readable("trust ") { try TrustAnchorLoader(defaultDocTypes: nil).load(paths) }
+    guard let store = try? TrustStore(anchors: anchors, allowsTestCertificates: true) else {
       throw .unreadable(
         "trust \(paths.joined(separator: ", ")): no certificates there (.pem, .crt, .cer or .der in a folder)")
     }
+    return store
+  }
+
+  func circuitLibrary() throws(Failure) -> CircuitLibrary? {
+    guard let folder = value(.circuits) else { return nil }
+    let library = try readable("circuits ") { try CircuitLibrary(folder: folder) }
+    guard !library.circuits.isEmpty else {
+      throw .unreadable("circuits \(folder): has no known circuit (mdoc circuits import)")
+    }
+    return library
   }
 }
 
 /// Reads keys from files.
 enum KeyFile {
-  /// A private key: PEM (PKCS #8 or SEC 1, not encrypted), or the 32 bytes of a P-256 scalar in hexadecimal, as Apple
-  /// publishes the key of its sample.
-  static func privateKey(_ path: String) throws(Failure) -> PrivateKey {
+  /// A private key: unencrypted PEM (PKCS #8 or SEC 1), or the scalar on this curve in hexadecimal, as in Apple's sample,
+  /// or in base64url, as in the HTTP API.
+  static func privateKey(_ path: String, on curve: Curve = .p256) throws(Failure) -> PrivateKey {
     let bytes = try FileAccess.read(path, purpose: "key")
     if let key = try? PrivateKey(pem: bytes) { return key }
-    if let scalar = Hex.decode(String(decoding: bytes, as: UTF8.self)), scalar.count == 32,
-      let key = try? PrivateKey(curve: .p256, scalar: scalar)
-    {
-      return key
+    let text = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+    for case let scalar? in [Hex.decode(text), Base64.decodeURLSafe(text)] {
+      if let key = try? PrivateKey(curve: curve, scalar: scalar) { return key }
     }
-    throw .unreadable("key \(path): is neither an unencrypted private key in PEM nor a P-256 scalar in hexadecimal")
+    throw .unreadable(
+      "key \(path): must be an unencrypted private key in PEM, or a scalar on \(curve.rawValue) in hexadecimal or base64url"
+    )
   }
 
-  /// P-256 private keys that Apple's in-app answers can be encrypted to. Throws if a key is on another curve.
+  /// P-256 private keys to which Apple's in-app responses can be encrypted. Throws if a key is on another curve.
   static func encryptionKeys(_ paths: [String]) throws(Failure) -> [PrivateKey] {
     var keys: [PrivateKey] = []
     for path in paths {
       let key = try privateKey(path)
-      guard key.curve == .p256 else {
-        throw .unreadable("key \(path): is on \(key.curve.rawValue); Apple encrypts to P-256 keys")
-      }
+      try requireP256(key.curve, path)
       keys.append(key)
     }
     return keys
+  }
+
+  static func requireP256(_ curve: Curve, _ path: String) throws(Failure) {
+    guard curve == .p256 else {
+      throw .unreadable("key \(path): must be on P-256 for Apple, not \(curve.rawValue)")
+    }
   }
 
   /// A key of 32 bytes, as `mdoc keys generate --type sealing` writes it.
   static func evidenceKey(_ path: String) throws(Failure) -> EvidenceKey {
     let content = SecretBytes(copying: try FileAccess.read(path, purpose: "key"))
     guard let secret = content.withUnsafeBytes({ SealingKey.secret(in: $0) }), let key = try? EvidenceKey(secret) else {
-      throw .unreadable("key \(path): has neither 32 bytes nor their hexadecimal or base64 text")
+      throw .unreadable("key \(path): must be 32 bytes, raw or as hexadecimal or base64 text")
     }
     return key
   }
@@ -170,11 +163,10 @@ enum KeyFile {
       return key
     }
     if let key = p256PublicKey(pem: text) ?? (try? privateKey(path))?.publicKey { return key }
-    throw .unreadable("key \(path): is no certificate, P-256 public key or unencrypted private key in PEM")
+    throw .unreadable("key \(path): must be a certificate, P-256 public key or unencrypted private key in PEM")
   }
 
-  /// The key in a PEM `SubjectPublicKeyInfo` with an uncompressed P-256 point; Apple's merchants have no other public
-  /// keys. Nil if it is anything else.
+  /// The key in a PEM `SubjectPublicKeyInfo` with an uncompressed P-256 point, as merchants have it; otherwise nil.
   private static func p256PublicKey(pem: String) -> PublicKey? {
     let lines = pem.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace || $0 == " " } }
     guard let start = lines.firstIndex(of: "-----BEGIN PUBLIC KEY-----"),
@@ -182,21 +174,6 @@ enum KeyFile {
       let der = Base64.decode(lines[(start + 1)..<end].joined()), der.starts(with: PublicKey.p256InfoPrefix)
     else { return nil }
     return try? PublicKey(curve: .p256, encoded: der.dropFirst(PublicKey.p256InfoPrefix.count))
-  }
-}
-
-/// The folder of circuits that an option names.
-enum CircuitFiles {
-  static func library(_ folder: String?) throws(Failure) -> CircuitLibrary? {
-    guard let folder else { return nil }
-    let library: CircuitLibrary
-    do throws(CircuitFolderError) { library = try CircuitLibrary(folder: folder) } catch {
-      throw .unreadable("circuits \(error.description)")
-    }
-    guard !library.circuits.isEmpty else {
-      throw .unreadable("circuits \(folder): has no circuit that is known (mdoc circuits import)")
-    }
-    return library
   }
 }
 

@@ -2,7 +2,7 @@ import Base
 import PKIX
 import Trust
 
-/// A published list of trust anchors in a file. Judges it under the signers that are named.
+/// A published list of trust anchors in a file. It can be judged under named signers.
 struct ListFile: Sendable {
   enum Format: String, Sendable {
     case vical
@@ -14,7 +14,8 @@ struct ListFile: Sendable {
 
   /// Nil if the content has the outer form of neither list.
   init?(_ bytes: [UInt8]) {
-    // COSE_Sign1 is an array of four, of definite (0x84) or indefinite (0x9f) length. No text begins with either byte.
+    // COSE_Sign1 is an array of four items, of definite (0x84) or indefinite (0x9f) length. No text begins with either
+    // byte.
     if bytes.first == 0x84 || bytes.first == 0x9f {
       format = .vical
     } else {
@@ -34,26 +35,26 @@ struct ListFile: Sendable {
     let signerPath: [Certificate]
     let validUntil: Timestamp?
     let isAccepted: Bool
-    /// How many entries cannot be used.
+    /// The number of unusable entries.
     let leftOut: Int
 
-    /// Whether the named signer anchor is the signer's own certificate.
+    /// True if the named signer anchor is the signer's own certificate.
     var isSignedByItsAnchor: Bool { isAccepted && signerPath.count == 1 }
 
-    /// For a list that its own anchor signed: who vouches for the signer, as text for people.
+    /// If the list's anchor signed the list itself: a text for people about that anchor.
     var ownAnchor: String {
       signerPath.first?.isSelfSigned == true
-        ? "the signer itself, whose certificate is self-signed: nobody else vouches for it"
-        : "the signer itself: nobody else's word was asked for it"
+        ? "the signer's own, self-signed certificate; no authority confirms it"
+        : "the signer's own certificate; no authority confirms it"
     }
   }
 
-  /// The settings for the list's anchors, beside what the list says about them.
+  /// The settings for the list's anchors, in addition to the list's own.
   struct Use: Sendable {
     var signers: [Certificate] = []
     /// For a list of trusted entities: the document types that each type of service issues.
     var services: [String: [String]] = [:]
-    /// The extended key usages of signers; nil for those of each document type.
+    /// The extended key usages of signers; nil for the defaults of each document type.
     var extendedKeyUsages: Set<String>?
     var maxPathLength = 0
     var crlAddresses = CRLAddresses.named
@@ -62,46 +63,25 @@ struct ListFile: Sendable {
   func judge(_ use: Use, at now: Timestamp) -> Judgement {
     // Test anchors are allowed, since the user names each file.
     let signers = SignerPath.Anchors(configured: use.signers, allowsTestCertificates: true)
+    let source = TrustListSource(
+      signers: signers, extendedKeyUsages: use.extendedKeyUsages, maxPathLength: use.maxPathLength,
+      crlAddresses: .init(use.crlAddresses))
+    func judgement<List>(_ found: TrustListEvaluation<List>) -> Judgement {
+      Judgement(
+        checks: found.checks, anchors: found.anchors, signerPath: found.signerPath, validUntil: found.validUntil,
+        isAccepted: found.isAccepted, leftOut: found.leftOut)
+    }
     switch format {
-    case .vical:
-      let found = VICALVerifier(
-        source: VICALSource(
-          signers: signers, extendedKeyUsages: use.extendedKeyUsages, maxPathLength: use.maxPathLength,
-          crlAddresses: .init(use.crlAddresses))
-      ).evaluate(bytes, at: now)
-      return Judgement(
-        checks: found.checks, anchors: found.anchors, signerPath: found.signerPath, validUntil: found.validUntil,
-        isAccepted: found.isAccepted, leftOut: found.list?.contents.leftOut ?? 0)
+    case .vical: return judgement(VICALVerifier(source: source).evaluate(bytes, at: now))
     case .trustedEntities:
-      let found = TrustedEntityListVerifier(
-        source: TrustedEntityListSource(
-          signers: signers, issuance: use.services, extendedKeyUsages: use.extendedKeyUsages,
-          maxPathLength: use.maxPathLength, crlAddresses: .init(use.crlAddresses))
-      ).evaluate(bytes, at: now)
-      return Judgement(
-        checks: found.checks, anchors: found.anchors, signerPath: found.signerPath, validUntil: found.validUntil,
-        isAccepted: found.isAccepted, leftOut: found.list?.leftOut ?? 0)
+      let entities = TrustedEntityListSource(source, issuance: use.services)
+      return judgement(TrustedEntityListVerifier(source: entities).evaluate(bytes, at: now))
     }
-  }
-}
-
-extension ParsedArguments {
-  /// The certificates that a list's signer must chain to or be.
-  func signerAnchors() throws(Failure) -> [Certificate] {
-    var certificates: [Certificate] = []
-    for path in values(.signerAnchor) {
-      for found in try FoundCertificate.inFile(path) {
-        guard let certificate = found.certificate else {
-          throw .unreadable("certificate \(found.source): \(found.fault)")
-        }
-        certificates.append(certificate)
-      }
-    }
-    return certificates
   }
 }
 
 extension Option {
   static let signerAnchor = Option(
-    "signer-anchor", "PEM", "a certificate that the list's signer must chain to, or be", occurrence: .repeatable)
+    "signer-anchor", "PEM", "the list's signer, or an authority that its certificate chains to",
+    occurrence: .repeatable)
 }

@@ -1,10 +1,9 @@
 import Compression
 
-/// The files of a ZIP archive (APPNOTE.TXT, 4.3), which is what a Python wheel is. It may come from anywhere, so every
-/// offset and length is checked before it is used.
+/// The files of a ZIP archive (APPNOTE.TXT, 4.3), such as a Python wheel. Every offset is checked before it is used.
 struct ZipArchive {
   private let bytes: [UInt8]
-  /// From the central directory.
+  /// The entries of the central directory.
   private let entries: [Entry]
 
   private struct Entry {
@@ -14,13 +13,12 @@ struct ZipArchive {
 
   private static let mostEntries = 4_096
 
-  /// Nil for bytes that are no archive, or one that is encrypted, in parts, or larger than 4 GiB.
+  /// Nil if the bytes are not an archive, or if it is encrypted, split, or larger than 4 GiB.
   init?(_ bytes: [UInt8]) {
     self.bytes = bytes
     // The end record has 22 bytes and a comment of at most 65,535.
     let candidates = stride(from: bytes.count - 22, through: max(0, bytes.count - 22 - 65_535), by: -1)
-    guard bytes.count >= 22,
-      let end = candidates.first(where: { Self.number(bytes, $0, 4) == 0x0605_4b50 }),
+    guard bytes.count >= 22, let end = candidates.first(where: { Self.number(bytes, $0, 4) == 0x0605_4b50 }),
       let count = Self.number(bytes, end + 10, 2), count <= Self.mostEntries,
       var offset = Self.number(bytes, end + 16, 4)
     else { return nil }
@@ -36,7 +34,7 @@ struct ZipArchive {
   /// The names of its files.
   var names: [String] { entries.map(\.name) }
 
-  /// The content of one file by its place among the names; nil if it is damaged or larger than the limit.
+  /// The content of one file, by its index in `names`; nil if the file is damaged or larger than the limit.
   func content(at index: Int, limit: Int) -> [UInt8]? { content(of: entries[index], limit: limit) }
 
   private func content(of entry: Entry, limit: Int) -> [UInt8]? {
@@ -60,16 +58,16 @@ struct ZipArchive {
       let method = number(bytes, offset + 10, 2), let compressed = number(bytes, offset + 20, 4),
       let size = number(bytes, offset + 24, 4), let nameLength = number(bytes, offset + 28, 2),
       let extra = number(bytes, offset + 30, 2), let comment = number(bytes, offset + 32, 2),
-      let place = number(bytes, offset + 42, 4), offset + 46 + nameLength <= bytes.count,
+      let start = number(bytes, offset + 42, 4), offset + 46 + nameLength <= bytes.count,
       let name = String(validating: bytes[(offset + 46)..<(offset + 46 + nameLength)], as: UTF8.self)
     else { return nil }
     return (
-      Entry(name: name, method: method, compressedSize: compressed, size: size, offset: place),
+      Entry(name: name, method: method, compressedSize: compressed, size: size, offset: start),
       46 + nameLength + extra + comment
     )
   }
 
-  /// A number of so many bytes, the lowest first; nil outside the archive.
+  /// A little-endian number of `count` bytes; nil outside the archive.
   private static func number(_ bytes: [UInt8], _ offset: Int, _ count: Int) -> Int? {
     guard offset >= 0, offset <= bytes.count - count else { return nil }
     return bytes[offset..<(offset + count)].reversed().reduce(0) { $0 << 8 | Int($1) }

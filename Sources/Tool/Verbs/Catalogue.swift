@@ -3,92 +3,64 @@ import Mdoc
 import Presentation
 import Sessions
 
-/// `mdoc catalogue`: lists the document types that the standards describe, or the elements of one.
 enum CatalogueCommand {
   static let command = Command(
-    "catalogue", "list the known document types, or the elements of one with their types",
-    options: [.json],
+    "catalogue", "list the known document types, or the elements of a type", options: [.json],
     operand: Operand(placeholder: "DOCTYPE", help: "the document type whose elements to list", isOptional: true),
-    notes: [
-      "Requests may name other document types and elements too: their values are taken as their CBOR has them."
-    ],
+    notes: ["Requests may also name other document types and elements. Their values keep the types of their CBOR."],
     examples: [
-      .init("Every document type", "mdoc catalogue"),
-      .init("What can a driving licence be asked for?", "mdoc catalogue org.iso.18013.5.1.mDL"),
-      .init("The whole catalogue for programs", "mdoc catalogue --json"),
-    ],
-    action: run)
+      .init("List every document type", "mdoc catalogue"),
+      .init("List the elements of a driving licence", "mdoc catalogue org.iso.18013.5.1.mDL"),
+      .init("Print the whole catalogue as JSON", "mdoc catalogue --json"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) {
     guard let name = arguments.operand else {
-      if arguments.has(.json) {
-        console.print(CatalogueRendering.json)
-      } else {
-        console.print(DocTypeCatalogue.all.map { CatalogueText.summary($0, console) }.joined(separator: "\n\n"))
-      }
-      return .done
+      arguments.print([.document(CatalogueRendering.json)] + DocTypeCatalogue.all.map(CatalogueText.summary))
+      return
     }
-    guard let definition = DocTypeCatalogue.definition(of: name) else { throw .usage(unknown(name)) }
-    if arguments.has(.json) {
-      console.print(CatalogueRendering.json(definition))
-    } else {
-      console.print(CatalogueText.elements(definition, asked: name, console))
+    guard let definition = DocTypeCatalogue.definition(of: name) else {
+      let known = DocTypeCatalogue.all.flatMap(\.spellings)
+      throw .unknown(
+        "document type", name, among: known, or: " (the catalogue has \(known.joined(separator: ", ")))")
     }
-    return .done
-  }
-
-  private static func unknown(_ name: String) -> String {
-    let known = DocTypeCatalogue.all.flatMap(\.spellings)
-    if let nearest = Spelling.nearest(to: name, among: known) {
-      return "the catalogue has no document type \(name); did you mean \(nearest)?"
-    }
-    return "the catalogue has no document type \(name); it has \(known.joined(separator: ", "))"
+    arguments.print([.document(CatalogueRendering.json(definition))] + CatalogueText.elements(definition, asked: name))
   }
 }
 
 /// The catalogue for people.
-enum CatalogueText {
-  /// One type: its name, its description, and how many elements it has in which namespaces.
-  static func summary(_ definition: DocTypeDefinition, _ console: Console) -> String {
-    let style = Style(isColored: console.isColored)
-    let rows = [
-      "\(definition.label) · \(definition.source)",
-      definition.aliases.isEmpty ? "" : "Also spelled \(definition.aliases.joined(separator: ", "))",
-    ]
-    let namespaces = definition.namespaces.map { ($0.name, count($0)) }
-    return
-      ([style(definition.docType, .bold)] + rows.filter { !$0.isEmpty }.map { indented($0, console.width) }
-      + [Wrapping.columns(namespaces, indent: 4, width: console.width)]).joined(separator: "\n")
+private enum CatalogueText {
+  /// One type: its name, its description, and the number of its elements in each namespace.
+  static func summary(_ definition: DocTypeDefinition) -> Report {
+    let aliases = definition.aliases.isEmpty ? "" : "Also spelled \(definition.aliases.joined(separator: ", "))"
+    return .section([
+      .line(.bold(definition.docType)), .paragraph("\(definition.label) · \(definition.source)"),
+      .text(["\(aliases)"], lead: aliases.isEmpty ? [] : ["  "], hanging: 2),
+      .table(definition.namespaces.map { ($0.name, count($0)) }, indent: 4),
+    ])
   }
 
-  /// The elements of one type.
-  static func elements(_ definition: DocTypeDefinition, asked name: String, _ console: Console) -> String {
-    let style = Style(isColored: console.isColored)
-    var head = style(name, .bold) + "\n" + indented("\(definition.label) · \(definition.source)", console.width)
-    let others = definition.spellings.filter { !$0.hasSameBytes(as: name) }
-    if !others.isEmpty {
-      head += "\n" + indented("Another spelling, asked for by itself: \(others.joined(separator: ", "))", console.width)
-    }
-    let sections = definition.namespaces.map { namespace in
-      style(namespace.name, .bold) + "  " + style(namespace.label, .faint) + "\n"
-        + Wrapping.columns(rows(namespace), leftLimit: 34, width: console.width)
-    }
-    return ([head] + sections + appleNames(definition.docType, console)).joined(separator: "\n\n")
+  /// The elements of one type, and Apple's names if Apple has the type.
+  static func elements(_ definition: DocTypeDefinition, asked name: String) -> [Report] {
+    let others = definition.spellings.filter { !$0.hasSameBytes(as: name) }.joined(separator: ", ")
+    let namespaces = definition.namespaces.map { section($0.name, $0.label, rows($0)) }
+    return [.line(.bold(name)), .paragraph("\(definition.label) · \(definition.source)")]
+      + (others.isEmpty ? [] : [.paragraph("Another spelling, requested by itself: \(others)")])
+      + namespaces + appleNames(definition.docType)
   }
 
-  /// The names that `apple_element` takes, with the elements that each stands for; none for a type that Apple does not
-  /// have.
-  private static func appleNames(_ docType: String, _ console: Console) -> [String] {
+  private static func section(_ name: String, _ label: String, _ rows: [(String, String)]) -> Report {
+    .section([.line(.bold(name), "  ", .faint(label)), .table(rows, leftLimit: 34)])
+  }
+
+  /// The names that `apple_element` takes, with their elements.
+  private static func appleNames(_ docType: String) -> [Report] {
     guard let type = AppleDocumentType(docType: docType) else { return [] }
     let rows = type.elementNames.map { name in
       let requests = type.elementRequests(for: name, retention: .none, isRequired: true) ?? []
       return (name, requests.map(\.element.identifier).joined(separator: ", "))
     }
-    let style = Style(isColored: console.isColored)
-    return [
-      style("apple_element", .bold) + "  " + style("Apple's names, for requests in-app", .faint) + "\n"
-        + Wrapping.columns(rows, leftLimit: 34, width: console.width)
-    ]
+    return [section("apple_element", "Apple's names, for requests in-app", rows)]
   }
 
   private static func rows(_ namespace: NamespaceDefinition) -> [(String, String)] {
@@ -104,9 +76,5 @@ enum CatalogueText {
 
   private static func count(_ namespace: NamespaceDefinition) -> String {
     "\(namespace.elements.count) elements" + (namespace.hasAgeAttestations ? " and age_over_NN" : "")
-  }
-
-  private static func indented(_ text: String, _ width: Int) -> String {
-    "  " + Wrapping.wrap(text, indent: 2, width: width)
   }
 }

@@ -1,42 +1,34 @@
 import Base
-import Mdoc
+import Mock
 import Sessions
-import Vectors
 
-/// `mdoc codes`: prints the registry of every check and refusal.
 enum CodesCommand {
   static let command = Command(
-    "codes", "list every code with its meaning, clause, HTTP status and remedy",
-    options: [.markdown, .json],
+    "codes", "list every code with its meaning, clause, HTTP status and remedy", options: [.markdown, .json],
     operand: Operand(
-      placeholder: "CODE", help: "a code, or how several begin (default: all)", isRepeatable: true, isOptional: true),
-    notes: ["A code that warns rejects in strict mode alone. HTTP 200 is a verdict inside a session."],
+      placeholder: "CODE", help: "a code, or a prefix of several (default: all)", isRepeatable: true, isOptional: true),
+    notes: ["A code that warns rejects only in strict mode. HTTP 200 is a verdict inside a session."],
     examples: [
-      .init("What does a code mean?", "mdoc codes trust.issuer_unknown"),
-      .init("All that may be wrong with a device's signature", "mdoc codes mdoc.device_auth"),
-      .init("The registry for programs", "mdoc codes --json"),
-      .init("The tables of the documentation", "mdoc codes --markdown"),
-    ],
-    action: run)
+      .init("Explain a code", "mdoc codes trust.issuer_unknown"),
+      .init("Explain all codes about a device's signature", "mdoc codes mdoc.device_auth"),
+      .init("Print the registry as JSON", "mdoc codes --json"),
+      .init("Print the tables of the documentation", "mdoc codes --markdown"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) {
     let codes = try codes(arguments.operands)
     if arguments.has(.markdown) {
       if let name = arguments.operand { throw .usage("--markdown prints all codes; leave out \(name)") }
-      console.print(CodeTables.markdown)
-    } else if arguments.has(.json) {
-      console.print(.array(codes.map(json)))
+      arguments.console.print(CodeTables.markdown)
     } else {
-      console.print(codes.map { text($0, console) }.joined(separator: "\n\n"))
+      arguments.print([.document(codes.map(json).json)] + codes.map(text))
     }
-    return .done
   }
 
   /// The codes with these names, and all codes below them; all codes if `names` is empty.
   private static func codes(_ names: [String]) throws(Failure) -> [Code] {
     for name in names where !Code.allCases.contains(where: { $0.lies(below: name) }) {
-      let nearest = Spelling.nearest(to: name, among: Code.allCases.map(\.rawValue))
-      throw .usage("there is no code \(name)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+      throw .unknown("code", name, among: Code.allCases.map(\.rawValue))
     }
     return Code.allCases.filter { code in names.isEmpty || names.contains(where: code.lies) }
   }
@@ -44,29 +36,30 @@ enum CodesCommand {
   private static func json(_ code: Code) -> JSON {
     let entry = code.entry
     return .members([
-      "code": .string(code.rawValue), "summary": .string(entry.summary),
-      "passed": code.passedSentence.map { .string($0) }, "clause": .string(entry.clause),
-      "http_status": .integer(Int64(code.httpStatus)), "remedy": .string(entry.remedy),
-      "warning": .bool(entry.isWarning), "cases": .array(code.cases.map { .string($0) }),
+      "code": code.rawValue.json, "summary": entry.summary.json, "passed": code.passedSentence?.json,
+      "clause": entry.clause.json, "http_status": code.httpStatus.json, "remedy": entry.remedy.json,
+      "warning": entry.isWarning.json, "cases": cases(code).json,
     ])
   }
 
-  private static func text(_ code: Code, _ console: Console) -> String {
+  private static func text(_ code: Code) -> Report {
     let entry = code.entry
-    let status = "HTTP \(code.httpStatus)" + (entry.isWarning ? ", warns" : "")
-    let rows = [
-      entry.summary + ".", "\(entry.clause) · \(status)", entry.remedy,
-      code.passedSentence.map { "Passed: \($0)." } ?? "",
-      code.cases.isEmpty ? "" : "Cases " + code.cases.joined(separator: " "),
+    let cases = cases(code)
+    let lines = [
+      entry.summary + ".", "\(entry.clause) · HTTP \(code.httpStatus)" + (entry.isWarning ? ", warns" : ""),
+      entry.remedy,
+      code.passedSentence.map { "Passed: \($0)." }, cases.isEmpty ? nil : "Cases " + cases.joined(separator: " "),
     ]
-    let style = Style(isColored: console.isColored)
-    return ([style(code.rawValue, .bold)] + rows.filter { !$0.isEmpty }.map(indented(console.width))).joined(
-      separator: "\n")
+    return .section([.line(.bold(code.rawValue))] + lines.compactMap { $0 }.map { .paragraph("\($0)") })
   }
 
-  private static func indented(_ width: Int) -> (String) -> String {
-    { "  " + Wrapping.wrap($0, indent: 2, width: width) }
-  }
+  /// The negative cases of the code, such as `C05`, from its mock variants and its declaration.
+  private static func cases(_ code: Code) -> [String] { Set(code.entry.cases).union(variantCases[code] ?? []).sorted() }
+
+  private static let variantCases = Dictionary(
+    (MockVariant.all + MockPublishedList.chosen.map(\.variant)).flatMap { variant in
+      (variant.code.map { [$0] } ?? variant.warnings).map { ($0, Set(variant.cases)) }
+    }, uniquingKeysWith: { $0.union($1) })
 }
 
 extension Code {
@@ -77,53 +70,24 @@ extension Option {
   fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as the documentation has them")
 }
 
-/// The registry as Markdown, one table for each group. The documentation contains exactly this text, and a test
-/// compares them.
+/// The registry of codes as Markdown, with one table for each heading of groups. The documentation has exactly this
+/// text.
 enum CodeTables {
-  /// The groups in the order in which an answer is checked, each with a title and the prefixes of its codes. A code
-  /// belongs to the first group that fits.
-  private static let groups: [(title: String, prefixes: [String])] = [
-    ("CBOR, of the envelope and of the response", ["cbor."]),
-    ("Envelope: Apple in-app, Annex C, JWE", ["envelope.", "jwe.", "apple."]),
-    ("Parameters of OpenID4VP", ["vp_token.", "session.state_"]),
-    ("Session with a reader in person", ["proximity."]),
-    ("Response", ["mdoc.response."]),
-    ("Zero-knowledge proofs", ["zk."]),
-    ("Issuer authentication", ["mdoc.issuer_auth.", "cose."]),
-    ("Path from the document signer to a trust anchor", ["trust.profile.", "trust."]),
-    ("Mobile security object", ["mdoc.mso."]),
-    ("Issuer-signed items and their digests", ["mdoc.item.", "mdoc.digest.", "mdoc.element.duplicate"]),
-    ("Validity and issuer", ["mdoc.validity.", "mdoc.issuer."]),
-    ("Device authentication", ["mdoc.device_key.", "mdoc.device_signed.", "mdoc.device_auth."]),
-    ("Revocation", ["revocation."]),
-    ("What was asked", ["mdoc.element.", "policy."]),
-    ("Reader authentication, of `mdoc verify reader`", ["reader_auth."]),
-    ("Lists of trust anchors", ["list."]),
-    ("Sessions", ["session."]),
-    ("A wallet's own refusal", ["wallet."]),
-    ("Exported audit logs", ["audit."]),
-    ("Bundles of evidence", ["evidence."]),
-    ("HTTP", ["api."]),
-    ("Others", [""]),
-  ]
-
   static var markdown: String {
-    groups.indices.compactMap { index in
-      let codes = Code.allCases.filter { group(of: $0) == index }
-      return codes.isEmpty ? nil : table(groups[index].title, codes)
+    var tables: [(title: String, codes: [Code])] = []
+    for group in CodeGroup.all {
+      if let index = tables.firstIndex(where: { $0.title == group.title }) {
+        tables[index].codes += group.codes
+      } else {
+        tables.append((group.title, group.codes))
+      }
+    }
+    return tables.map { title, codes in
+      MarkdownTable.text([title, "Clause", "Code", "Then"], codes.map(row))
     }.joined(separator: "\n\n")
   }
 
-  private static func group(of code: Code) -> Int {
-    groups.firstIndex { group in group.prefixes.contains { code.rawValue.hasPrefix($0) } } ?? groups.endIndex - 1
-  }
-
-  private static func table(_ title: String, _ codes: [Code]) -> String {
-    let head = "| \(title) | Clause | Code | Then |\n|---|---|---|---|"
-    return ([head] + codes.map(row)).joined(separator: "\n")
-  }
-
-  private static func row(_ code: Code) -> String {
+  private static func row(_ code: Code) -> [String] {
     let entry = code.entry
     let consequence =
       switch (code.httpStatus, entry.isWarning) {
@@ -131,7 +95,6 @@ enum CodeTables {
       case (200, false): "refused"
       default: "HTTP \(code.httpStatus)"
       }
-    let cells = [entry.summary, entry.clause, "`\(code.rawValue)`", consequence]
-    return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+    return [entry.summary, entry.clause, "`\(code.rawValue)`", consequence]
   }
 }

@@ -1,35 +1,33 @@
 import App
 import Base
-import Bench
 import TestMode
 
-/// `mdoc demo`: starts a server in test mode, and shows one good answer and three refused ones over real HTTP.
+/// `mdoc demo`: starts a server in test mode, and shows one accepted response and three refused responses, over real
+/// HTTP.
 enum DemoCommand {
   static let command = Command(
-    "demo", "show a whole verification over HTTP, with a mock wallet, and answers that are refused",
-    options: [.json],
+    "demo", "show a whole verification over HTTP with a mock wallet, and refused responses", options: [.json],
     notes: [
-      "It starts a server in test mode on a free loopback port with a temporary SQLite file, and stops it at the end. "
-        + "Nothing is left behind, and nothing that it verifies is real.",
-      "Exit status: 0 all went as it must, 70 something did not, 75 the server could not start.",
+      "It starts a server in test mode on a free loopback port with a temporary SQLite file. At the end it stops the "
+        + "server and deletes the file. No verified data are real.",
+      "Exit status: 0 every reply was as expected, 70 a reply was not, 75 the server could not start.",
     ],
     examples: [
-      .init("See it work", "mdoc demo"),
-      .init("The sessions as the HTTP API returns them", "mdoc demo --json"),
-    ],
-    action: run)
+      .init("Show a verification", "mdoc demo"), .init("Print the sessions of the HTTP API", "mdoc demo --json"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) async throws(Failure) {
     let mode: TestServer
     do throws(StartError) {
       mode = try TestServer.start()
     } catch {
       throw .temporary("the server did not start: \(error.message)")
     }
-    let flow = DemoFlow(client: LoopbackClient(port: mode.server.listen.port, token: mode.apiKey))
-    let script = DemoScript(flow: flow, console: console, printsJSON: arguments.has(.json))
-    let fault: LoopbackClient.Fault?
-    do throws(LoopbackClient.Fault) {
+    let script = DemoScript(
+      client: LoopbackClient(port: mode.server.listen.port, token: mode.apiKey), console: arguments.console,
+      printsJSON: arguments.has(.json))
+    let fault: ClientError?
+    do throws(ClientError) {
       try await script.run(at: mode.baseURL)
       fault = nil
     } catch {
@@ -38,22 +36,50 @@ enum DemoCommand {
     await mode.server.stop()
     if let fault { throw .internal("the demonstration failed: \(fault.reason)") }
     script.say("The server is stopped, its store removed.")
-    return .done
   }
 }
 
-/// The calls that a relying party's backend makes, over HTTP to a server in test mode.
-struct DemoFlow: Sendable {
+/// The steps of `mdoc demo`: the calls of a relying party's backend, each with its text. The demonstration stops at the
+/// first unexpected reply.
+struct DemoScript {
   let client: LoopbackClient
+  let console: Console
+  let printsJSON: Bool
 
-  static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]
-  static let age: Int64 = 21
+  private static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]
+  private static let age: Int64 = 21
 
-  /// Creates a session and returns its id.
-  func createSession() async throws(LoopbackClient.Fault) -> String {
-    let elements = Self.elements.map { name -> JSON in
-      ["namespace": "org.iso.18013.5.1", "identifier": .string(name)]
-    }
+  func run(at url: String) async throws(ClientError) {
+    say("A server in test mode runs at \(url), with a mock issuing authority of its own.\n")
+    let first = try await createSession()
+    step("A backend asks for \(Self.elements.joined(separator: ", ")) and an age of at least \(Self.age).")
+    say("   POST /v1/verification_sessions → \(first)")
+    let response = try await mockResponse(to: first, variant: "good")
+    step("A mock iPhone sends a response for this session, encrypted to the backend's key.")
+    say("   POST /v1/test/mock_responses → \(response["data"]?["encrypted_data"]?.string?.utf8.count ?? 0) characters")
+    step("The backend submits the response, and gets the elements that it asked for, verified.")
+    let verified = try await submit(response, to: first)
+
+    let second = try await createSession()
+    let changed = try await mockResponse(to: second, variant: "element-changed")
+    step("Another response is refused: a value was changed after the issuer had signed it.")
+    let tampered = try await submit(changed, to: second, code: .digestMismatch)
+
+    step("The first response is refused the second time: a challenge can be used only once.")
+    let replayed = try await submit(response, to: first, status: 409, code: .sessionAlreadyUsed)
+
+    let third = try await createSession()
+    step("The first response is refused in another session: it is bound to its own session's nonce.")
+    let elsewhere = try await submit(response, to: third, code: .envelopeTranscriptMismatch)
+    guard printsJSON else { return }
+    console.print(
+      ["verified": verified, "tampered": tampered, "replayed": replayed, "replayed_elsewhere": elsewhere] as JSON)
+  }
+
+  // MARK: Calls
+
+  func createSession() async throws(ClientError) -> String {
+    let elements = Self.elements.map { name -> JSON in ["namespace": "org.iso.18013.5.1", "identifier": .string(name)] }
     let body: JSON = [
       "protocols": ["apple-in-app"],
       "documents": [
@@ -68,111 +94,51 @@ struct DemoFlow: Sendable {
     return id
   }
 
-  /// The mock wallet's answer to a session, ready to submit.
-  func mockAnswer(to session: String, variant: String) async throws(LoopbackClient.Fault) -> JSON {
+  /// The mock wallet's response, ready to submit.
+  func mockResponse(to session: String, variant: String) async throws(ClientError) -> JSON {
     let reply = try await client.post(
       "/v1/test/mock_responses", ["session": .string(session), "variant": .string(variant)])
     guard reply.status == 200, reply.body["data"] != nil else { throw unexpected("ask the mock wallet", reply) }
     return reply.body
   }
 
-  /// Submits an answer to a session.
-  func submit(_ answer: JSON, to session: String) async throws(LoopbackClient.Fault) -> LoopbackClient.Reply {
-    try await client.post("/v1/verification_sessions/\(session)/submit", answer)
+  private func unexpected(_ purpose: String, _ reply: LoopbackClient.Reply) -> ClientError {
+    ClientError(reason: "could not \(purpose): HTTP \(reply.status) \(reply.code ?? "")")
   }
 
-  private func unexpected(_ purpose: String, _ reply: LoopbackClient.Reply) -> LoopbackClient.Fault {
-    LoopbackClient.Fault(reason: "could not \(purpose): HTTP \(reply.status) \(reply.code ?? "")")
-  }
-}
-
-/// The steps of `mdoc demo` and their texts. The demonstration stops at the first step that does not end as it must.
-struct DemoScript {
-  let flow: DemoFlow
-  let console: Console
-  let printsJSON: Bool
-
-  private var style: Style { Style(isColored: console.isColored) }
-
-  func run(at url: String) async throws(LoopbackClient.Fault) {
-    say("A server in test mode runs at \(url), with a mock issuing authority of its own.\n")
-    let (first, answer, verified) = try await goodAnswer()
-    let tampered = try await tamperedAnswer()
-    let replayed = try await replays(of: answer, answered: first)
-    if printsJSON {
-      console.print(
-        .object([.init("verified", verified), .init("tampered", tampered)] + replayed.map { .init($0.name, $0.reply) }))
+  /// - Returns: the reply, which must have this status and code.
+  private func submit(
+    _ response: JSON, to session: String, status: Int = 200, code: Code? = nil
+  ) async throws(ClientError) -> JSON {
+    let path = "/v1/verification_sessions/\(session)/submit"
+    let reply = try await client.post(path, response)
+    say("   POST \(path) → \(reply.status) \(reply.body["status"]?.string ?? reply.code ?? "")")
+    let verdict = VerdictText(json: reply.body)
+    if code == nil {
+      let printer = TextPrinter(width: console.width, isColored: console.isColored, folds: true)
+      say("\n" + printer.text(verdict.report) + "\n")
+    } else {
+      let problem: [Report] = [
+        .line(.bold(reply.code ?? "")), .line("  \(reply.body["detail"]?.string ?? "")"),
+      ]
+      let text = TextPrinter(width: console.width - 3, isColored: console.isColored)
+        .text(status == 200 ? verdict.headline : problem)
+      say(text.split(separator: "\n").map { "   " + $0 }.joined(separator: "\n") + "\n")
     }
-  }
-
-  private func goodAnswer() async throws(LoopbackClient.Fault) -> (session: String, answer: JSON, reply: JSON) {
-    let session = try await flow.createSession()
-    step("A backend asks for \(DemoFlow.elements.joined(separator: ", ")) and an age of at least \(DemoFlow.age).")
-    say("   POST /v1/verification_sessions → \(session)")
-    let answer = try await flow.mockAnswer(to: session, variant: "good")
-    step("A mock iPhone answers, encrypted to the backend's key, for this session alone.")
-    say("   POST /v1/test/mock_responses → \(answer["data"]?["encrypted_data"]?.string?.utf8.count ?? 0) characters")
-    step("The backend hands the answer in, and gets what it asked for, verified.")
-    let reply = try await flow.submit(answer, to: session)
-    show(reply, submittedTo: session)
-    say("\n" + VerdictText(json: reply.body, width: console.width, style: style).text + "\n")
-    try require(reply, status: 200, code: nil)
-    return (session, answer, reply.body)
-  }
-
-  private func tamperedAnswer() async throws(LoopbackClient.Fault) -> JSON {
-    let session = try await flow.createSession()
-    let answer = try await flow.mockAnswer(to: session, variant: "element-changed")
-    step("Another answer, in which a value was changed after the issuer had signed it, is refused.")
-    let reply = try await flow.submit(answer, to: session)
-    show(reply, submittedTo: session)
-    say(verdict(reply) + "\n")
-    try require(reply, status: 200, code: .digestMismatch)
+    guard reply.status == status, reply.code == code?.rawValue else {
+      throw ClientError(
+        reason: "HTTP \(reply.status) \(reply.code ?? "verified") where \(code?.rawValue ?? "verified") was due")
+    }
     return reply.body
   }
 
-  private func replays(
-    of answer: JSON, answered session: String
-  ) async throws(LoopbackClient.Fault) -> [(name: String, reply: JSON)] {
-    step("The first answer once more, to its own session, is refused: a challenge is answered once.")
-    let again = try await flow.submit(answer, to: session)
-    show(again, submittedTo: session)
-    say(problem(again) + "\n")
-    try require(again, status: 409, code: .sessionAlreadyUsed)
-
-    let another = try await flow.createSession()
-    step("The first answer to another session is refused: it is bound to the nonce that it answered.")
-    let elsewhere = try await flow.submit(answer, to: another)
-    show(elsewhere, submittedTo: another)
-    say(verdict(elsewhere) + "\n")
-    try require(elsewhere, status: 200, code: .envelopeTranscriptMismatch)
-    return [("replayed", again.body), ("replayed_elsewhere", elsewhere.body)]
-  }
+  // MARK: Text
 
   func say(_ text: String) {
     if !printsJSON { console.print(text) }
   }
 
-  private func step(_ text: String) { say(style("▸ " + Wrapping.wrap(text, indent: 2, width: console.width), .bold)) }
-
-  private func show(_ reply: LoopbackClient.Reply, submittedTo session: String) {
-    let outcome = reply.body["status"]?.string ?? reply.code ?? ""
-    say("   POST /v1/verification_sessions/\(session)/submit → \(reply.status) \(outcome)")
-  }
-
-  private func verdict(_ reply: LoopbackClient.Reply) -> String {
-    let text = VerdictText(json: reply.body, width: console.width - 3, style: style).headline
-    return text.split(separator: "\n").map { "   " + $0 }.joined(separator: "\n")
-  }
-
-  private func problem(_ reply: LoopbackClient.Reply) -> String {
-    "   " + style(reply.code ?? "", .bold) + "\n     " + Printable.line(reply.body["detail"]?.string ?? "")
-  }
-
-  private func require(_ reply: LoopbackClient.Reply, status: Int, code: Code?) throws(LoopbackClient.Fault) {
-    guard reply.status == status, reply.code == code?.rawValue else {
-      throw LoopbackClient.Fault(
-        reason: "HTTP \(reply.status) \(reply.code ?? "verified") where \(code?.rawValue ?? "verified") was due")
-    }
+  private func step(_ text: String) {
+    if !printsJSON { console.print([.text([.bold(text)], lead: [.bold("▸ ")], hanging: 2)]) }
   }
 }

@@ -1,41 +1,33 @@
 import Base
 import Cryptography
 
-/// `mdoc keys`: makes the keys that a server's configuration names.
 enum KeysCommand {
   static let command = Command("keys", "make the keys of a server", verbs: [generate])
 
   private static let generate = Command(
-    "generate", "make a key; its file is its owner's alone and never overwrites another",
+    "generate", "make a key in a new file, which only its owner may read",
     options: [.type, .keyFile, .json],
     notes: [
-      "encryption: a P-256 private key in PEM that Apple's in-app answers are encrypted to. "
-        + "sealing: 32 random bytes, in hexadecimal, that seal data at rest. "
+      "encryption: a P-256 private key in PEM that Apple's in-app responses are encrypted to. "
+        + "sealing: 32 random bytes, in hexadecimal, that encrypt data at rest. "
         + "api: a key for a relying party's backend. The configuration holds its SHA-256 only; without --out the key "
         + "is printed, this once."
     ],
     examples: [
-      .init("An encryption key for Apple's merchant certificate", "mdoc keys generate --out keys/merchant.pem"),
-      .init("A key that seals results at rest", "mdoc keys generate --type sealing --out keys/sealing.key"),
-      .init("An API key, shown once", "mdoc keys generate --type api"),
-    ],
-    action: run)
+      .init("Make a key for Apple's merchant certificate", "mdoc keys generate --out keys/merchant.pem"),
+      .init("Make a key for results at rest", "mdoc keys generate --type sealing --out keys/sealing.key"),
+      .init("Make an API key, and show it once", "mdoc keys generate --type api"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) {
     let key = try make(arguments.required(.type))
     let path = arguments.value(.keyFile)
     guard path != nil || key.isShown else { throw .usage("--out FILE is required: where to write the key") }
     if let path { try FileAccess.writeSecret(key.content, to: path) }
-    var members = [JSON.Member("type", .string(key.type))] + key.facts.map { JSON.Member($0, .string($1)) }
-    if let path { members.append(JSON.Member("file", .string(path))) }
-    if path == nil { members.insert(JSON.Member("key", .string(key.text)), at: 1) }
-    if arguments.has(.json) {
-      console.print(.object(members))
-    } else {
-      let rows = members.map { ($0.name.replacing("_", with: " "), Printable.line($0.value.string ?? "")) }
-      console.print(Wrapping.columns(rows, indent: 0, width: 240))
-    }
-    return .done
+    let facts =
+      [("type", key.type)] + (path == nil ? [("key", key.text)] : []) + key.facts + (path.map { [("file", $0)] } ?? [])
+    arguments.print(
+      facts.map { .member($0, $1) } + [.table(facts.map { ($0.replacing("_", with: " "), $1) }, indent: 0, width: 240)])
   }
 
   private static func make(_ type: String) throws(Failure) -> MadeKey {
@@ -56,7 +48,7 @@ struct MadeKey {
   let type: String
   let content: [UInt8]
   let facts: [(String, String)]
-  /// Whether it may be printed if no file is given.
+  /// True if the key may be printed when no file is given.
   var isShown = false
 
   var text: String { String(decoding: content, as: UTF8.self).filter { !$0.isNewline } }
@@ -83,5 +75,5 @@ struct MadeKey {
 extension Option {
   fileprivate static let type = Option(
     "type", "TYPE", "what the key is for", fallback: "encryption", choices: ["encryption", "sealing", "api"])
-  fileprivate static let keyFile = Option("out", "FILE", "a new file for the key; may be left out with api")
+  fileprivate static let keyFile = Option("out", "FILE", "a new file for the key; optional for api")
 }

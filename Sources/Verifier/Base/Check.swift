@@ -1,8 +1,8 @@
-/// One check. Its outcome says whether it was made.
+/// One check with its outcome.
 public struct Check: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case passed, failed
-    /// The check's premise failed or it was switched off; this is never the same as passed.
+    /// The check's premise failed, or the check is off. This is never the same as passed.
     case notRun = "not_run"
     /// A deviation from the profile that does not reject outside strict mode.
     case warning
@@ -10,7 +10,7 @@ public struct Check: Sendable, Hashable {
 
   public let code: Code
   public let outcome: Outcome
-  /// Nil for most checks, of which a document has a hundred: they are copied without counting references.
+  /// Nil for most of a document's hundred checks: copying nil counts no references.
   private let words: Words?
 
   private final class Words: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct Check: Sendable, Hashable {
     }
   }
 
-  /// - Parameter clause: of the protocol at hand, where several protocols share the code.
+  /// - Parameter clause: the protocol's own clause, if several protocols share the code.
   public init(_ code: Code, _ outcome: Outcome, detail: String? = nil, clause: String? = nil) {
     self.code = code
     self.outcome = outcome
@@ -40,21 +40,21 @@ public struct Check: Sendable, Hashable {
 
   /// Names of elements, certificates or limits; never an element's value.
   public var detail: String? { words?.detail }
-  /// The clause of the protocol at hand, where several protocols share the code; nil for the registry's.
+  /// The protocol's own clause; nil for the registry's.
   package var ownClause: String? { words?.clause }
   public var clause: String { ownClause ?? code.entry.clause }
 }
 
-/// Why an answer was refused: a failed check and the document that it concerns.
+/// The reason for a rejection: a failed check and its document.
 public struct Reason: Sendable, Hashable {
   public let code: Code
-  /// The document's index in the response; nil if the fault is in the answer as a whole.
+  /// The document's index in the response; nil for a fault of the whole response.
   public let document: Int?
   public let clause: String
-  /// The failed check's; never an element's value.
+  /// The failed check's detail; never an element's value.
   public let detail: String?
 
-  /// - Parameter clause: that of the check; nil for the registry's.
+  /// - Parameter clause: the check's clause; nil for the registry's.
   public init(_ code: Code, document: Int? = nil, clause: String? = nil, detail: String? = nil) {
     self.code = code
     self.document = document
@@ -62,24 +62,24 @@ public struct Reason: Sendable, Hashable {
     self.detail = detail
   }
 
-  /// - Parameter check: one that failed.
+  /// - Parameter check: a failed check.
   public init(_ check: Check, document: Int? = nil) {
     self.init(check.code, document: document, clause: check.ownClause, detail: check.detail)
   }
 }
 
-/// The checks of one document or one answer, noted in the order in which they are made.
+/// The checks of one document or one response, in the order in which they are made.
 ///
-/// Each code is in the list once. The worst outcome noted for it counts, with the details of all.
+/// Each code is listed once, with its worst outcome and all its details.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
-  /// The codes in the list. Most codes are noted once, and a code that is not in this set need not be searched for.
+  /// The listed codes: they save searching the list for a code that is not in it.
   private var noted = CodeSet()
   private let clauses: [Code: String]
 
   /// - Parameters:
-  ///   - expected: about how many checks there will be; the default suits one document.
-  ///   - clauses: the protocol's own clauses of codes that it shares with others.
+  ///   - expected: the approximate number of checks; the default suits one document.
+  ///   - clauses: the protocol's own clauses, for codes that it shares with other protocols.
   public init(expecting expected: Int = 80, clauses: [Code: String] = [:]) {
     self.clauses = clauses
     checks.reserveCapacity(expected)
@@ -95,15 +95,15 @@ public struct CheckList: Sendable {
     for code in codes { note(Check(code, .notRun)) }
   }
 
-  /// Notes a check that had nothing to look at, with the reason.
+  /// Notes a check that had nothing to check, with the reason.
   public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
 
-  /// Notes that the check passed or failed.
+  /// Notes the check as passed or failed.
   public mutating func require(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { failed(code, detail()) }
   }
 
-  /// Notes whether a profile rule is kept.
+  /// Notes a profile rule as passed, or as a warning.
   public mutating func expect(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { warned(code, detail()) }
   }
@@ -115,16 +115,18 @@ public struct CheckList: Sendable {
   public var hasFailed: Bool { checks.contains { $0.outcome == .failed } }
 
   public func outcome(of code: Code) -> Check.Outcome? {
-    noted.contains(code) ? checks.first { $0.code == code }?.outcome : nil
+    isNoted(code) ? checks.first { $0.code == code }?.outcome : nil
   }
 
-  /// Notes each of these checks as not run, unless it was made.
+  /// Notes these checks as not run, except those already listed.
   public mutating func skipRest(of codes: [Code]) {
-    for code in codes where !noted.contains(code) { notRun(code) }
+    for code in codes where !isNoted(code) { notRun(code) }
   }
+
+  private func isNoted(_ code: Code) -> Bool { noted.contains(code) ?? checks.contains { $0.code == code } }
 
   private mutating func note(_ check: Check) {
-    guard noted.contains(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
+    guard isNoted(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
       noted.insert(check.code)
       let clause = clauses.isEmpty ? nil : clauses[check.code]
       checks.append(clause.map { Check(check.code, check.outcome, detail: check.detail, clause: $0) } ?? check)
@@ -133,28 +135,29 @@ public struct CheckList: Sendable {
     let earlier = checks[index]
     let details = [earlier.detail, check.detail].compactMap { $0 }
     checks[index] = Check(
-      check.code, earlier.outcome.worse(than: check.outcome) ? earlier.outcome : check.outcome,
+      check.code, earlier.outcome.rank > check.outcome.rank ? earlier.outcome : check.outcome,
       detail: details.isEmpty ? nil : details.joined(separator: "; "), clause: earlier.ownClause)
   }
 }
 
-/// A set of codes: one bit for each, by its place. `CodeTests` holds the registry within its capacity.
-struct CodeSet {
-  static let capacity = 512
-
+/// A set of codes: one bit for each, by its index.
+private struct CodeSet {
   private var bits = InlineArray<8, UInt64>(repeating: 0)
 
-  func contains(_ code: Code) -> Bool { bits[code.place >> 6] & Self.bit(of: code) != 0 }
+  /// Nil for a code beyond the set's capacity.
+  func contains(_ code: Code) -> Bool? {
+    let index = code.index
+    return index < 512 ? bits[index >> 6] & 1 << UInt64(index & 63) != 0 : nil
+  }
 
-  mutating func insert(_ code: Code) { bits[code.place >> 6] |= Self.bit(of: code) }
-
-  private static func bit(of code: Code) -> UInt64 { 1 << UInt64(code.place & 63) }
+  mutating func insert(_ code: Code) {
+    let index = code.index
+    if index < 512 { bits[index >> 6] |= 1 << UInt64(index & 63) }
+  }
 }
 
 extension Check.Outcome {
-  fileprivate func worse(than other: Check.Outcome) -> Bool { rank > other.rank }
-
-  private var rank: Int {
+  fileprivate var rank: Int {
     switch self {
     case .passed: 0
     case .notRun: 1

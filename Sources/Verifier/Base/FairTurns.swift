@@ -1,6 +1,6 @@
-/// The sender whose work takes turns with that of others: a relying party, or strangers.
+/// The sender of work: a relying party, or strangers. Senders take turns.
 ///
-/// The current one goes with the task, so that the stores know for whom they work.
+/// It is a task-local value, so that the stores know the sender.
 package struct Flow: Hashable, Sendable {
   @TaskLocal package static var current = Flow.house
 
@@ -8,27 +8,27 @@ package struct Flow: Hashable, Sendable {
 
   /// The server's own work.
   package static let house = Flow(number: 0)
-  /// Requests that ask how the server is.
+  /// Health checks.
   package static let probes = Flow(number: -1)
 
   private static var strangers: Int { 1_024 }
 
   private init(number: Int) { self.number = number }
 
-  // Hashes differ in each process, so nobody can choose names that share a flow.
+  // Hashes differ in each process, so nobody can choose names with equal hashes.
   package init(relyingParty: String) { number = relyingParty.hashValue | Self.strangers }
 
-  /// The flow of a sender without an API key, by its address. Addresses share a bounded number of flows.
+  /// The flow of a sender without an API key, by the sender's address. Addresses share a bounded number of flows.
   package init(stranger address: some Hashable) {
     number = 1 + Int(address.hashValue.magnitude % UInt(Self.strangers - 1))
   }
 }
 
-/// Decides whose turn it is: start-time fair queueing (Goyal, Vin and Cheng 1996), with each cost charged after the work.
+/// Decides whose turn it is: start-time fair queueing (Goyal, Vin and Cheng 1996), with costs charged after the work.
 ///
 /// A flow's tag is the virtual time at which its next work may begin. It grows by the cost of the flow's work, in
-/// nanoseconds. The flow with the least tag is next. A flow that comes back after a pause begins at the tag of the work
-/// that began last: pauses earn no credit, and many small requests wait for one large one of another, not for all.
+/// nanoseconds. The flow with the least tag is next. After a pause a flow begins at the tag of the latest work: pauses
+/// earn no credit.
 package struct FairTurns {
   private struct Entry {
     let flow: Flow
@@ -37,21 +37,21 @@ package struct FairTurns {
     var isWaiting = false
   }
 
-  /// Charged at the beginning, so that a flow whose work is under way stands behind one that comes now.
+  /// Charged when work begins, so that a new flow precedes a flow with work under way.
   private static var least: Int64 { 50_000 }
 
   private var entries: [Entry] = []
   private var indexes: [Flow: Int] = [:]
-  /// The flows that have something waiting.
+  /// The flows with waiting work.
   private var waiting: [Int] = []
-  /// The tag of the work that began last.
+  /// The tag of the latest work.
   private var time: Int64 = 0
-  /// The number of flows that have something under way.
+  /// The number of flows with work under way.
   package private(set) var busy = 0
 
   package init() {}
 
-  /// Notes that the flow has something waiting.
+  /// Notes that the flow has waiting work.
   package mutating func wait(_ flow: Flow) {
     let index = index(of: flow)
     guard !entries[index].isWaiting else { return }
@@ -60,7 +60,7 @@ package struct FairTurns {
     waiting.append(index)
   }
 
-  /// Notes that the flow has nothing waiting any more.
+  /// Notes that the flow has no waiting work.
   package mutating func rest(_ flow: Flow) {
     let index = index(of: flow)
     guard entries[index].isWaiting else { return }
@@ -68,8 +68,7 @@ package struct FairTurns {
     waiting.removeAll { $0 == index }
   }
 
-  /// The flow whose turn it is, of those that have something waiting and less than `limit` under way; nil if there is
-  /// none.
+  /// The next flow with waiting work and fewer than `limit` pieces of work under way.
   package func next(below limit: Int = .max) -> Flow? {
     var least: Int?
     for index in waiting where entries[index].underWay < limit {
@@ -79,7 +78,7 @@ package struct FairTurns {
     return least.map { entries[$0].flow }
   }
 
-  /// - Parameter isNew: false for work that goes on after it had stopped: nobody's turn has come.
+  /// - Parameter isNew: false for work that resumes. Resumed work takes no turn.
   package mutating func begin(_ flow: Flow, isNew: Bool = true) {
     let index = index(of: flow)
     if isNew { time = max(time, entries[index].tag) }
@@ -92,7 +91,7 @@ package struct FairTurns {
   package mutating func end(_ flow: Flow, cost: Int64) {
     let index = index(of: flow)
     entries[index].tag += max(0, cost - Self.least)
-    // Work that is attempted twice ends twice; its user sets no limit.
+    // Work that is attempted twice also ends twice. No limit is set for such work.
     guard entries[index].underWay > 0 else { return }
     entries[index].underWay -= 1
     if entries[index].underWay == 0 { busy -= 1 }
@@ -100,7 +99,7 @@ package struct FairTurns {
 
   private mutating func index(of flow: Flow) -> Int {
     if let index = indexes[flow] { return index }
-    // Never removed: there are as many as relying parties, and a bounded number of strangers'.
+    // Flows are never removed. Their number is bounded by the number of relying parties and by `strangers`.
     indexes[flow] = entries.count
     entries.append(Entry(flow: flow))
     return entries.count - 1
@@ -123,7 +122,8 @@ package struct FairQueue<Element> {
     turns.wait(flow)
   }
 
-  /// Takes the next element, of a flow with less than `limit` under way. Call `end` when its work is done.
+  /// Takes the next element of a flow with fewer than `limit` elements under way. Call `end` when the element's work is
+  /// done.
   package mutating func popFirst(below limit: Int = .max) -> Element? {
     guard let flow = turns.next(below: limit), let element = lines[flow]?.popFirst() else { return nil }
     count -= 1
@@ -134,7 +134,7 @@ package struct FairQueue<Element> {
 
   package mutating func end(_ flow: Flow, cost: Int64) { turns.end(flow, cost: cost) }
 
-  /// Takes all elements out, flow by flow. No work of them begins.
+  /// Removes all elements, flow by flow, without beginning their work.
   package mutating func removeAll() -> [Element] {
     var all: [Element] = []
     for flow in lines.keys {
@@ -146,7 +146,7 @@ package struct FairQueue<Element> {
   }
 }
 
-/// A queue that appends and removes in constant time on average.
+/// A queue with amortized constant time.
 package struct FirstInFirstOut<Element> {
   private var elements: [Element] = []
   private var head = 0
@@ -162,7 +162,7 @@ package struct FirstInFirstOut<Element> {
   package mutating func popFirst() -> Element? {
     guard let element = first else { return nil }
     head += 1
-    // The taken front is dropped once it is the larger part.
+    // Drops the taken elements once they are more than half of the array.
     if head == elements.count {
       elements.removeAll(keepingCapacity: true)
       head = 0

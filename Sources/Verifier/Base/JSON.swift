@@ -1,21 +1,17 @@
-/// A JSON value whose members keep the order in which they are written.
+/// A JSON value whose members keep their order. `JSONParser` reads it.
 ///
-/// Reading is `JSONParser`; writing is here too, since a reply that begins with `id` and `status` is easier on people.
-///
-/// Swift's `nil` stands for no JSON at all: otherwise an absent value would become a null that nobody wrote. Null is
-/// `.null`.
+/// There is no nil literal: an absent value must not become a null.
 public enum JSON: Sendable, Hashable {
   case object([Member])
   case array([JSON])
   case string(String)
   case integer(Int64)
-  /// An integer beyond 64 bits, by its decimal digits: they are kept as they are, however many there are.
+  /// An integer beyond 64 bits, as its decimal digits.
   case largeInteger(String)
   case double(Double)
   case bool(Bool)
   case null
-  /// A value that was serialised before, inside one that is written now. Its members can't be read: see
-  /// `JSONText.parsed`.
+  /// A value that is already serialised, as a part of a value to be written. `JSONText.parsed` reads its members.
   case written(JSONText)
 
   public struct Member: Sendable, Hashable {
@@ -33,7 +29,7 @@ public enum JSON: Sendable, Hashable {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
 
-  /// A whole number with all its digits: `-?` and decimal digits without leading zeros.
+  /// A whole number from `-?` and decimal digits without leading zeros.
   public static func digits(_ digits: String) -> JSON { Int64(digits).map { .integer($0) } ?? .largeInteger(digits) }
 
   // MARK: Access
@@ -64,23 +60,36 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 // MARK: Reading
 
 extension JSON {
-  /// The bytes are not one JSON text in UTF-8, an object has two members of one name, a text is not `StreamSafeText`, or
-  /// there are more values than are read.
-  public struct SyntaxError: Error, Sendable {
+  /// The bytes are not one JSON text in UTF-8, an object has duplicate members, a text is not `StreamSafeText`, or
+  /// there are too many values.
+  public struct SyntaxError: Error, Sendable, CustomStringConvertible {
     /// Whether too many values are the only fault.
     public let hasTooManyValues: Bool
+    /// The position of the fault, both from 1. The column counts characters of UTF-8.
+    public private(set) var line = 1
+    public private(set) var column = 1
 
     init(hasTooManyValues: Bool = false) { self.hasTooManyValues = hasTooManyValues }
+
+    /// The fault after these bytes.
+    init(_ error: SyntaxError, after read: some Collection<UInt8>) {
+      hasTooManyValues = error.hasTooManyValues
+      for byte in read {
+        if byte == UInt8(ascii: "\n") { (line, column) = (line + 1, 1) } else if byte & 0xc0 != 0x80 { column += 1 }
+      }
+    }
+
+    public var description: String { "is not valid JSON at line \(line), column \(column)" }
   }
 
-  /// - Parameter values: how many values are read at most, including those inside others. Set it higher only for text
+  /// - Parameter values: the maximum number of values, including nested values. Set it above the default only for text
   ///   that this program or its operator has written.
   public init(parsing bytes: [UInt8], values: Int = Limits.jsonValues) throws(SyntaxError) {
     self = try JSONParser.parse(bytes, values: values)
   }
 
-  /// Bytes of memory that the tree takes, somewhat generously: arrays grow by doubling, and texts of more than a few bytes
-  /// lie apart.
+  /// A generous estimate of the tree's memory in bytes: arrays grow by doubling, and long texts are allocated
+  /// separately.
   public var memoryBytes: Int {
     switch self {
     case .object(let members):
@@ -123,7 +132,7 @@ extension JSON {
     case .string(let text): JSON.write(text, to: &output)
     case .integer(let number): output += "\(number)".utf8
     case .largeInteger(let digits): output += digits.utf8
-    // JSON has no form for a number that is not finite.
+    // JSON has no infinity and no NaN.
     case .double(let number): output += (number.isFinite ? "\(number)" : "null").utf8
     case .bool(let value): output += (value ? "true" : "false").utf8
     case .null: output += "null".utf8
@@ -151,7 +160,7 @@ extension JSON {
     output += [UInt8](repeating: UInt8(ascii: " "), count: indent * 2)
   }
 
-  /// Runs of characters that need no escape are copied whole: a portrait in base64 is one run.
+  /// Runs without escapes are copied whole: a portrait in base64 is one run.
   private static func write(_ text: String, to output: inout [UInt8]) {
     var text = text
     output.append(UInt8(ascii: "\""))
@@ -180,8 +189,7 @@ extension JSON {
   }
 }
 
-/// One JSON value as this program wrote it. Values that are stored, sealed or sent are serialised once, and need not be
-/// read again on the way.
+/// One JSON value as this program wrote it. It can be stored, encrypted or sent without parsing it again.
 public struct JSONText: Sendable, Hashable {
   public let bytes: [UInt8]
 
@@ -190,6 +198,6 @@ public struct JSONText: Sendable, Hashable {
   /// - Parameter bytes: one value that this program has written.
   public init(written bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The value, however many others are in it.
+  /// The value, without a limit on nested values.
   public func parsed() throws(JSON.SyntaxError) -> JSON { try JSON(parsing: bytes, values: .max) }
 }

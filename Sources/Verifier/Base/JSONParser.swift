@@ -1,12 +1,12 @@
-/// Reads one JSON text (RFC 8259), strictly and in time that grows with its length alone.
+/// Reads one JSON text (RFC 8259), strictly and in linear time.
 ///
-/// It is our own because FoundationEssentials' decoder takes seconds for a megabyte of small numbers, which is too much
-/// to spend on whoever may post a body. That decoder also reads UTF-16 and a byte order mark, and takes one of two
-/// members of the same name, so that readers may disagree on what a text means.
+/// FoundationEssentials' decoder takes seconds for a megabyte of small numbers. It also reads UTF-16 and a byte order
+/// mark. It accepts duplicate members, so that readers may disagree on the meaning of a text.
 struct JSONParser {
-  /// The depth of arrays and objects within one another.
+  /// Maximum depth of nested arrays and objects.
   static let depth = 128
 
+  /// Maximum number of members for a linear search of an object's names.
   private static let fewMembers = 12
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -15,17 +15,12 @@ struct JSONParser {
   private var values: Int
 
   static func parse(_ bytes: [UInt8], values: Int) throws(JSON.SyntaxError) -> JSON {
-    // The closure cannot throw a typed error, so it returns the error.
-    let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSON.SyntaxError> in
+    try bytes.withUnsafeBufferPointer { buffer throws(JSON.SyntaxError) in
       var parser = JSONParser(bytes: buffer, values: values)
-      do throws(JSON.SyntaxError) { return .success(try parser.text()) } catch { return .failure(error) }
+      do throws(JSON.SyntaxError) { return try parser.text() } catch {
+        throw JSON.SyntaxError(error, after: buffer[..<parser.position])
+      }
     }
-    return try result.get()
-  }
-
-  private init(bytes: UnsafeBufferPointer<UInt8>, values: Int) {
-    self.bytes = bytes
-    self.values = values
   }
 
   private mutating func text() throws(JSON.SyntaxError) -> JSON {
@@ -71,8 +66,7 @@ struct JSONParser {
     return .object(members)
   }
 
-  /// Names are compared by bytes: their normal forms cost many times as much, and equal names of other bytes are looked
-  /// up as other names.
+  /// Names are compared by bytes, as in look-ups of members. Comparing normal forms is many times slower.
   private func isNew(_ name: String, among members: [JSON.Member], _ names: inout Set<UTF8Key>) -> Bool {
     guard members.count >= Self.fewMembers else { return !members.contains { $0.name.hasSameBytes(as: name) } }
     if names.isEmpty { names = Set(members.map { UTF8Key($0.name) }) }
@@ -121,7 +115,7 @@ struct JSONParser {
     throw JSON.SyntaxError()
   }
 
-  /// The rare case: unescapes into a copy, from the first backslash on.
+  /// Reads a string with escapes, which is rare, into an unescaped copy.
   private mutating func stringWithEscapes(from start: Int) throws(JSON.SyntaxError) -> String {
     var output = Array(bytes[start..<position])
     while let byte = peek {
@@ -151,7 +145,7 @@ struct JSONParser {
     }
   }
 
-  /// A scalar, or a surrogate pair; half of a pair is no text.
+  /// Reads an escaped scalar or surrogate pair. Half a pair is refused.
   private mutating func unicodeEscape() throws(JSON.SyntaxError) -> [UInt8] {
     var code = try fourDigits()
     if (0xd800..<0xdc00).contains(code) {
@@ -175,7 +169,7 @@ struct JSONParser {
     return code
   }
 
-  /// - Parameter isASCII: whether the text is known to be ASCII; false also if that was not checked.
+  /// - Parameter isASCII: true only if the text is known to be ASCII.
   private func text(_ utf8: some Collection<UInt8>, isASCII: Bool) throws(JSON.SyntaxError) -> String {
     guard let text = String(validating: utf8, as: UTF8.self) else { throw JSON.SyntaxError() }
     guard isASCII || StreamSafeText.isSafe(text) else { throw JSON.SyntaxError() }
@@ -184,8 +178,8 @@ struct JSONParser {
 
   // MARK: Numbers
 
-  /// The number with all its digits if it is written as an integer; otherwise as a finite double, or as the integer that
-  /// it is exactly.
+  /// Reads a number: an integer with all its digits, or else a finite double. A double that equals an integer becomes
+  /// that integer.
   private mutating func number() throws(JSON.SyntaxError) -> JSON {
     let start = position
     _ = take(UInt8(ascii: "-"))

@@ -1,81 +1,80 @@
-/// Every bound of the verifier in one place, shared by the parsers, the server and the documentation. The modules of the
-/// server add their own.
+/// All bounds of the verifier, shared by the parsers, the server and the documentation. The server's modules add
+/// theirs.
 public enum Limits {
-  /// Bytes of one wallet answer, opened or not.
+  /// Bytes of one wallet response, encrypted or not.
   public static let responseBytes = 1 << 20
-  /// Bytes of a JWE's plaintext, as it was encrypted and inflated: an answer in base64url with its parameters. It is as
-  /// much as the largest HTTP body holds without compression.
+  /// Bytes of a JWE's plaintext, compressed or inflated: a response in base64url with its parameters, as large as the
+  /// largest HTTP body.
   public static let jwePlaintextBytes = responseBytes * 4 / 3 + (48 << 10)
-  /// Bytes that are kept of a wallet's `error_description`.
+  /// Maximum number of bytes kept of a wallet's `error_description`.
   public static let errorDescriptionBytes = 200
-  /// CBOR items in one input, those inside tag 24 included.
+  /// CBOR items in one input, including those inside tag 24.
   public static let cborItems = 1 << 16
-  /// JSON values in one text, those inside others included.
+  /// JSON values in one text, including nested values.
   public static let jsonValues = 1 << 16
   /// CBOR nesting: arrays, maps, tags, and byte strings that hold CBOR.
   public static let cborDepth = 32
   /// Documents in one DeviceResponse.
   public static let documents = 16
-  /// Parameters in one COSE header; mdoc's have three. Comparing two headers takes as many steps as their product.
+  /// Parameters in one COSE header. An mdoc's headers have three. Comparing two headers takes quadratic time.
   public static let headerParameters = 64
-  /// Bytes of the longest bignum that is written in decimal, which takes time by the square of its length.
+  /// Bytes of the longest bignum to write in decimal: the conversion takes quadratic time.
   public static let decimalBytes = 1_024
   /// Certificates in one x5chain, the leaf included.
   public static let chainCertificates = 5
   /// Bytes of one certificate.
   public static let certificateBytes = 16 << 10
 
-  /// Bytes of memory that verifying one answer takes at most, the answer itself not counted, whatever is in it:
-  /// a node of 32 bytes for each of its items, its strings in chunks joined anew at each level, values and report.
-  /// `mdoc vectors run --measure` holds every case of the corpus to it.
+  /// Maximum memory in bytes for verifying one response, excluding the response itself: a node of 32 bytes for each
+  /// item, strings in chunks joined at each level, values and report. `mdoc vectors run --measure` checks this maximum
+  /// for each case.
   public static let verificationMemoryBytes = 32 << 20
-  /// Seconds of processor time in which any answer is verified or refused, generously: the corpus's costliest takes a
-  /// release build some milliseconds.
+  /// Maximum processor time in seconds for any response. A release build takes milliseconds for the corpus's slowest.
   public static let verificationSeconds = 5
 
-  /// Bytes of a fetched list, as it came and unpacked: CRL, status list, identifier list, VICAL, list of trusted entities.
+  /// Bytes of a fetched list, both as received and unpacked: CRL, status list, identifier list, VICAL, list of trusted
+  /// entities.
   public static let listBytes = 4 << 20
   public static let unpackedListBytes = 16 << 20
-  /// CBOR items of a fetched list, which has far more of them than a document.
+  /// CBOR items of a fetched list.
   public static let listItems = 1 << 19
-  /// Bytes of an address that a document or a certificate names.
+  /// Bytes of an address in a document or a certificate.
   public static let listAddressBytes = 2_048
-  /// The lowest port, beside the standard ones, at which a revocation list may be asked for: lower ports belong to
-  /// other protocols.
+  /// The lowest port for revocation lists, besides the standard ports: lower ports belong to other protocols.
   public static let lowestListPort: UInt16 = 1_024
-  /// Seconds that fetching one list may take, and the redirects that it may follow.
+  /// Seconds and redirects for fetching one list.
   public static let fetchSeconds: Int64 = 10
   public static let fetchRedirects = 3
-  /// The most questions that may wait for the lists of one publisher, and of all. Further questions do not wait, and
-  /// are answered from what is in memory.
+  /// Maximum number of waiting checks: for one publisher's lists, and in total. Further checks use the lists in memory.
   public static let publisherWaiters = 128
   public static let waiters = 512
-  /// Seconds for one list of revocation, which a person waits for, and the addresses of one such list that are tried.
+  /// Seconds for fetching one revocation list while a person waits, and the number of addresses to try.
   public static let revocationFetchSeconds: Int64 = 5
   public static let crlAddresses = 2
-  /// Seconds until a publisher that failed is asked again.
+  /// Seconds until a failed fetch is retried.
   public static let failedFetchLifetime: Int64 = 10
-  /// The shortest and the longest time in seconds that a fetched list is kept. Between them, its own lifetime counts.
+  /// The shortest and longest time in seconds to keep a fetched list. Between these bounds, the list's own lifetime
+  /// counts.
   public static let shortestListLifetime: Int64 = 60
   public static let longestListLifetime: Int64 = 86_400
-  /// Lists that are kept at one time.
+  /// Lists in memory.
   public static let keptLists = 1_024
   public static let keptListBytes = 256 << 20
 
-  /// Bytes of a nonce for Apple in-app requests: the length of ours, and the longest that Apple takes.
+  /// Bytes of a nonce for Apple in-app requests: the length that we use, and the maximum that Apple allows.
   public static let nonceBytes = 32
   public static let appleNonceBytes = 64
-  /// Bytes of a JWE's `apu` or `apv`, which are nonces: those of an answer are hashed for every transcript that is tried.
+  /// Bytes of a JWE's `apu` or `apv`. Both are nonces, hashed for each possible transcript.
   public static let partyInfoBytes = 1_024
-  /// Bytes of the shortest nonce that is accepted from outside.
+  /// Minimum number of bytes of a nonce that a caller supplies.
   public static let shortestNonceBytes = 16
 
-  /// Rounds of an encrypted private key's derivation (PBKDF2 and its forerunners), some seconds; and the steps of
-  /// scrypt, N·r·p.
+  /// Maximum work for an encrypted private key, which takes some seconds: rounds of PBKDF2 and its predecessors, or
+  /// steps of scrypt (N·r·p).
   public static let passphraseRounds = 5_000_000
   public static let passphraseSteps = 1 << 20
 
-  /// Faults of one input that are reported.
+  /// Maximum number of reported faults of one input.
   public static let reportedFaults = 32
 
   /// Seconds by which clocks may differ.

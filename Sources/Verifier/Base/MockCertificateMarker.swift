@@ -1,7 +1,7 @@
 /// The extension that marks every certificate of the mock issuing authority.
 ///
-/// It is not critical, so that mock certificates pass ordinary path validation in tests; live mode refuses any chain or
-/// anchor that has it, wherever it comes from.
+/// It is not critical, so that mock certificates pass ordinary path validation in tests. Live mode refuses any chain or
+/// anchor with the extension, whatever its origin.
 public enum MockCertificateMarker {
   /// An identifier in the arc that IANA reserves for examples.
   public static let oid = "1.3.6.1.4.1.99999.18013.1"

@@ -1,15 +1,12 @@
-/// The form that a JSON value must have: keywords of JSON Schema (draft 2020-12), in the order in which they are
-/// printed.
+/// The form that a JSON value must have: keywords of JSON Schema (draft 2020-12), in printing order.
 ///
-/// A schema has three uses. It is printed, as the schema of a file or as a part of OpenAPI 3.1, which has the same
-/// keywords (`json`). Values are checked against it (`violations`). And objects are read by it, so that a reader has
-/// the members, bounds and defaults of the schema (`Schema.Object`).
+/// `json` prints it, as the schema of a file or in OpenAPI 3.1. `violations` checks a value against it.
 package struct Schema: Sendable, Hashable {
   package let keywords: [JSON.Member]
 
   package init(_ keywords: [JSON.Member]) { self.keywords = keywords }
 
-  /// A schema that exists as JSON.
+  /// A schema that is already JSON.
   package init(_ json: JSON) { keywords = json.object ?? [] }
 
   package var json: JSON { .object(keywords) }
@@ -30,7 +27,7 @@ package struct Schema: Sendable, Hashable {
 
 // MARK: Making
 
-/// Keywords that have no function here are written as they are: `["type": "object"]`.
+/// Other keywords are written as a literal: `["type": "object"]`.
 extension Schema: ExpressibleByDictionaryLiteral {
   package init(dictionaryLiteral elements: (String, JSON)...) {
     keywords = elements.map { JSON.Member($0.0, $0.1) }
@@ -38,58 +35,37 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   package static let text: Schema = ["type": "string"]
 
-  /// A text whose number of Unicode scalars is in the range.
+  /// - Parameter characters: the number of Unicode scalars.
   package static func text(_ characters: ClosedRange<Int>) -> Schema {
-    [
-      "type": "string", "minLength": .integer(Int64(characters.lowerBound)),
-      "maxLength": .integer(Int64(characters.upperBound)),
-    ]
+    text.with("minLength", .integer(Int64(characters.lowerBound)))
+      .with("maxLength", .integer(Int64(characters.upperBound)))
   }
 
   /// - Parameter pattern: a regular expression (ECMA-262).
-  package static func text(like pattern: String) -> Schema { ["type": "string", "pattern": .string(pattern)] }
+  package static func text(like pattern: String) -> Schema { text.with("pattern", .string(pattern)) }
 
-  /// A text that is not empty.
-  package static func filledText(like pattern: String? = nil, default fallback: String? = nil) -> Schema {
-    Schema(
-      .members([
-        "type": "string", "minLength": 1, "pattern": pattern.map { .string($0) },
-        "default": fallback.map { .string($0) },
-      ]))
+  package static func nonEmptyString(like pattern: String? = nil) -> Schema {
+    Schema(.members(["type": "string", "minLength": 1, "pattern": pattern.map { .string($0) }]))
   }
 
-  package static func oneOf(_ names: [String], default fallback: String? = nil) -> Schema {
-    Schema(
-      .members([
-        "type": "string", "enum": .array(names.map { .string($0) }), "default": fallback.map { .string($0) },
-      ]))
-  }
+  package static func oneOf(_ names: [String]) -> Schema { text.with("enum", .array(names.map { .string($0) })) }
 
-  /// One of the names, with a title.
   package static func oneOf(_ title: String, _ names: [String]) -> Schema { oneOf(names).titled(title) }
 
   package static let flag: Schema = ["type": "boolean"]
-  package static func flag(default fallback: Bool) -> Schema { ["type": "boolean", "default": .bool(fallback)] }
 
-  package static func number(_ range: ClosedRange<Int64>, default fallback: Int64? = nil) -> Schema {
-    Schema(
-      .members([
-        "type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
-        "default": fallback.map { .integer($0) },
-      ]))
+  package static func number(_ range: ClosedRange<Int64>) -> Schema {
+    ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
   }
 
   package static func list(of element: Schema) -> Schema { ["type": "array", "items": element.json] }
 
   package static func list(of element: Schema, _ count: ClosedRange<Int>) -> Schema {
-    [
-      "type": "array", "items": element.json, "minItems": .integer(Int64(count.lowerBound)),
-      "maxItems": .integer(Int64(count.upperBound)),
-    ]
+    list(of: element, atLeast: count.lowerBound).with("maxItems", .integer(Int64(count.upperBound)))
   }
 
   package static func list(of element: Schema, atLeast least: Int) -> Schema {
-    ["type": "array", "items": element.json, "minItems": .integer(Int64(least))]
+    list(of: element).with("minItems", .integer(Int64(least)))
   }
 
   /// An object whose members may have any names.
@@ -106,7 +82,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
   }
 
   package static func openObject(_ members: [Member], required: [String]) -> Schema {
-    // OpenAPI 3.0 has no empty list of what is required.
+    // OpenAPI 3.0 does not allow an empty `required`.
     Schema(
       .members([
         "type": "object", "properties": .object(members.map { JSON.Member($0.name, $0.schema.json) }),
@@ -114,12 +90,12 @@ extension Schema: ExpressibleByDictionaryLiteral {
       ]))
   }
 
-  /// A JSON object whose members somebody else defines.
+  /// A JSON object that another party defines.
   package static let anyObject: Schema = [
     "title": "JSONObject", "type": "object", "description": "Any JSON object.", "additionalProperties": true,
   ]
 
-  /// A reference to a component of the contract.
+  /// A reference to a component schema of the API's contract.
   package static func reference(_ name: String) -> Schema { ["$ref": .string("#/components/schemas/\(name)")] }
 
   package static func anyOf(_ choices: [Schema]) -> Schema { ["anyOf": .array(choices.map(\.json))] }
@@ -127,22 +103,20 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   // MARK: Changing
 
-  /// The schema with one more keyword, which replaces one of the same name.
+  /// The schema with this keyword added. It replaces a keyword of the same name.
   package func with(_ keyword: String, _ value: JSON) -> Schema {
     Schema(keywords.filter { $0.name != keyword } + [.init(keyword, value)])
   }
 
-  /// The schema with a text for people.
   package func described(_ text: String) -> Schema { with("description", .string(text)) }
 
-  /// The schema with a title.
   package func titled(_ title: String) -> Schema {
     Schema([.init("title", .string(title))] + keywords.filter { $0.name != "title" })
   }
 
-  /// The schema, or null: a second type, and a further name of an enumeration. A schema without a type is a choice.
+  /// The schema, or null. Null is added as a second type, and to an enumeration as another value.
   package var orNull: Schema {
-    // One without any rule allows null already.
+    // A schema without rules already allows null.
     if keywords.allSatisfy({ ["title", "description"].contains($0.name) }) { return self }
     guard let type = self["type"]?.string else { return .anyOf([self, ["type": "null"]]) }
     return Schema(
@@ -155,8 +129,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
       })
   }
 
-  /// The schema as that of a member, with what the member means. One with a title stands elsewhere, so the text is put
-  /// beside the reference to it.
+  /// The schema of a member. A titled schema is defined elsewhere, so the summary is put beside the reference.
   package func asMember(_ summary: String) -> Schema {
     guard self["title"] == nil else { return ["$ref": json, "description": .string(summary)] }
     return described(summary + (self["description"]?.string.map { " " + $0 } ?? ""))
@@ -166,16 +139,15 @@ extension Schema: ExpressibleByDictionaryLiteral {
 // MARK: Parts
 
 extension Schema {
-  /// The members that an object of the schema may have.
+  /// The members of an object.
   package var members: [Member] { (self["properties"]?.object ?? []).map { Member($0.name, Schema($0.value)) } }
 
-  /// The schemas that references lead to: `$defs` of a schema, or the component schemas of OpenAPI.
+  /// The targets of references: `$defs` of a schema, or the component schemas of OpenAPI.
   package struct Definitions: Sendable {
     package let members: [Member]
-    /// Texts of more bytes are not matched with patterns: Swift's expressions are slow on a wallet's whole answer.
+    /// Bytes of the longest text to match with a pattern: Swift's regular expressions are slow on a whole response.
     let longestMatched: Int
 
-    /// Bytes of the longest text that is matched, unless the caller says otherwise.
     package static let usuallyMatched = 511
 
     package init(_ members: [Member] = [], longestMatched: Int = usuallyMatched) {
@@ -185,213 +157,39 @@ extension Schema {
 
     package init(of document: JSON, longestMatched: Int = usuallyMatched) {
       let definitions = document["$defs"] ?? document["components"]?["schemas"]
-      self.init(
-        (definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }, longestMatched: longestMatched)
+      self.init((definitions?.object ?? []).map { Member($0.name, Schema($0.value)) }, longestMatched: longestMatched)
     }
 
-    /// The schema itself, or the schema that it refers to; nil if that one is not defined.
+    /// The schema itself, or the target if the schema is a reference; nil for an undefined reference.
     func target(of schema: Schema) -> Schema? {
       guard let reference = schema["$ref"]?.string else { return schema }
       let name = reference.split(separator: "/").last.map(String.init)
       return members.first { $0.name == name }?.schema
     }
   }
-
-  /// A fault of a value, with what the value should be.
-  package struct Fault: Error, Sendable, Hashable {
-    /// A JSON pointer (RFC 6901); empty for the whole.
-    package let pointer: String
-    package let detail: String
-
-    package init(_ pointer: String, _ detail: String) {
-      self.pointer = pointer
-      self.detail = detail
-    }
-
-    /// `/listen: must be …`; a fault of the whole has no pointer.
-    package var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
-  }
-}
-
-// MARK: Reading
-
-extension Schema {
-  /// One reading of an input. It collects the faults, so that all of them are reported at once. Only the reading thread
-  /// uses it.
-  package final class Reading {
-    package let definitions: Definitions
-    package private(set) var faults: [Fault] = []
-
-    package init(_ definitions: Definitions = Definitions()) { self.definitions = definitions }
-
-    package func note(_ fault: Fault) {
-      if !faults.contains(fault) { faults.append(fault) }
-    }
-
-    /// The value. If there is none, notes the fault and returns nil, so that the rest can still be read.
-    package func attempt<Value>(_ value: @autoclosure () throws(Fault) -> Value) -> Value? {
-      do throws(Fault) {
-        return try value()
-      } catch {
-        note(error)
-        return nil
-      }
-    }
-  }
-
-  /// One object of an input, read by its schema. It knows its place, so that every fault names the member.
-  ///
-  /// A member that is absent or null has the schema's default; without a default it is required. Members that may be
-  /// absent are read with `ifAny`.
-  package struct Object {
-    /// How many bytes a text may have.
-    private static let textBytes = 1...4096
-
-    package let pointer: String
-    private let schema: Schema
-    private let members: [JSON.Member]
-    private let reading: Reading
-
-    /// Notes each member that the schema does not know.
-    ///
-    /// - Throws: `Fault` if the value is no object.
-    package init(
-      _ json: JSON, at pointer: String = "", by schema: Schema, in reading: Reading
-    ) throws(Fault) {
-      guard let members = json.object else { throw Fault(pointer, "must be an object") }
-      self.pointer = pointer
-      self.schema = schema
-      self.members = members
-      self.reading = reading
-      let known = schema.members.map(\.name)
-      for member in members where !known.contains(member.name) {
-        let place = pointer + "/" + JSONPointer.escape(member.name)
-        reading.note(Fault(place, "is not known; known here: \(known.joined(separator: ", "))"))
-      }
-    }
-
-    /// The member; nil if it is absent or null.
-    package func value(_ name: String) -> JSON? {
-      members.first { $0.name == name }.flatMap { $0.value.isNull ? nil : $0.value }
-    }
-
-    package func fault(_ name: String, _ detail: String) -> Fault { Fault("\(pointer)/\(name)", detail) }
-
-    package func attempt<Value>(_ value: @autoclosure () throws(Fault) -> Value) -> Value? {
-      reading.attempt(try value())
-    }
-
-    package func required(_ name: String) throws(Fault) -> JSON {
-      guard let value = value(name) else { throw fault(name, "is required") }
-      return value
-    }
-
-    /// The member, or nil if it is not there.
-    package func ifAny<Value>(_ name: String, _ read: (String) throws(Fault) -> Value) throws(Fault) -> Value? {
-      value(name) == nil ? nil : try read(name)
-    }
-
-    package func text(_ name: String) throws(Fault) -> String {
-      guard let text = try value(name, of: "string").string, Self.textBytes.contains(text.utf8.count) else {
-        throw fault(name, "must be a text that is not empty")
-      }
-      return text
-    }
-
-    package func flag(_ name: String) throws(Fault) -> Bool {
-      guard let flag = try value(name, of: "boolean").bool else { throw fault(name, "must be true or false") }
-      return flag
-    }
-
-    package func number(_ name: String) throws(Fault) -> Int64 {
-      let schema = schema(of: name, "integer")
-      let least = schema["minimum"]?.integer ?? .min
-      let most = schema["maximum"]?.integer ?? .max
-      guard let number = try value(name, of: "integer").integer, least <= number, number <= most else {
-        throw fault(name, "must be a whole number from \(least) to \(most)")
-      }
-      return number
-    }
-
-    package func texts(_ name: String) throws(Fault) -> [String] {
-      var texts: [String] = []
-      for (index, element) in try list(name, of: "texts").enumerated() {
-        guard let text = element.string, !text.isEmpty else { throw fault("\(name)/\(index)", "must be a text") }
-        texts.append(text)
-      }
-      return texts
-    }
-
-    /// The elements of a list that are objects. Notes each element that is not.
-    package func objects(_ name: String) throws(Fault) -> [Object] {
-      let element = target(Schema(schema(of: name, "array")["items"] ?? .null))
-      var objects: [Object] = []
-      for (index, json) in try list(name, of: "objects").enumerated() {
-        let object = attempt(try Object(json, at: "\(pointer)/\(name)/\(index)", by: element, in: reading))
-        if let object { objects.append(object) }
-      }
-      return objects
-    }
-
-    /// Nil if it is not there.
-    package func object(_ name: String) throws(Fault) -> Object? {
-      guard let value = value(name) else { return nil }
-      return try Object(value, at: "\(pointer)/\(name)", by: schema(of: name, "object"), in: reading)
-    }
-
-    /// The list. If the schema allows an empty list, the member may be absent.
-    private func list(_ name: String, of what: String) throws(Fault) -> [JSON] {
-      let least = schema(of: name, "array")["minItems"]?.integer ?? 0
-      if least == 0, value(name) == nil { return [] }
-      guard let list = try required(name).array, list.count >= least else {
-        throw fault(name, "must be a list of \(what)" + (least > 0 ? " with at least one" : ""))
-      }
-      return list
-    }
-
-    private func value(_ name: String, of type: String) throws(Fault) -> JSON {
-      if let value = value(name) { return value }
-      guard let fallback = schema(of: name, type)["default"] else { throw fault(name, "is required") }
-      return fallback
-    }
-
-    /// The member's schema. If it has several forms, this is the first of the type.
-    private func schema(of name: String, _ type: String) -> Schema {
-      let own = target(schema.members.first { $0.name == name }?.schema)
-      let forms = [own] + (own["anyOf"]?.array ?? []).map { target(Schema($0)) }
-      guard let form = forms.first(where: { $0["type"]?.string == type }) else {
-        // Schemas and readings belong together; tests go through both.
-        preconditionFailure("the schema has no \(type) \(name)")
-      }
-      return form
-    }
-
-    private func target(_ schema: Schema?) -> Schema { schema.flatMap(reading.definitions.target) ?? [:] }
-  }
 }
 
 // MARK: Checking
 
 extension Schema {
-  /// The faults of a value under the keywords that are used here. An unknown keyword is a fault too, so that none is
-  /// skipped in silence.
+  /// The faults of a value. An unknown keyword is a fault too, so that none is skipped silently.
   package func violations(
     of value: JSON, with definitions: Definitions = Definitions(), at pointer: String = ""
-  ) -> [Fault] {
-    keywords.flatMap { keyword -> [Fault] in
+  ) -> [InputError] {
+    keywords.flatMap { keyword -> [InputError] in
       if let found = faults(of: value, keyword, definitions, at: pointer) { return found }
       guard let isKept = keeps(value, keyword, definitions) else {
-        return [Fault(pointer, "the schema has the unknown keyword \(keyword.name)")]
+        return [InputError(pointer, "the schema has the unknown keyword \(keyword.name)")]
       }
-      return isKept ? [] : [Fault(pointer, "does not keep \(keyword.name) \(keyword.value.text())")]
+      return isKept ? [] : [InputError(pointer, "does not keep \(keyword.name) \(keyword.value.text())")]
     }
   }
 
-  /// The faults under keywords that lead to further schemas or members; nil for other keywords.
+  /// The faults under keywords that apply other schemas; nil for other keywords.
   private func faults(
     of value: JSON, _ keyword: JSON.Member, _ definitions: Definitions, at pointer: String
-  ) -> [Fault]? {
-    func violations(_ value: JSON, _ schema: JSON, _ name: String? = nil) -> [Fault] {
+  ) -> [InputError]? {
+    func violations(_ value: JSON, _ schema: JSON, _ name: String? = nil) -> [InputError] {
       Schema(schema).violations(
         of: value, with: definitions, at: pointer + (name.map { "/" + JSONPointer.escape($0) } ?? ""))
     }
@@ -399,7 +197,7 @@ extension Schema {
     case "$ref" where keyword.value.object != nil: return violations(value, keyword.value)
     case "$ref":
       guard let target = definitions.target(of: [keyword.name: keyword.value]) else {
-        return [Fault(pointer, "the schema has no \(keyword.value.text())")]
+        return [InputError(pointer, "the schema has no \(keyword.value.text())")]
       }
       return target.violations(of: value, with: definitions, at: pointer)
     case "properties":
@@ -408,12 +206,12 @@ extension Schema {
       }
     case "required":
       return (keyword.value.array ?? []).compactMap(\.string).filter { value.object != nil && value[$0] == nil }
-        .map { Fault("\(pointer)/\($0)", "is missing") }
+        .map { InputError("\(pointer)/\($0)", "is missing") }
     case "additionalProperties":
       let known = members.map(\.name)
       let others = (value.object ?? []).filter { !known.contains($0.name) }
       if keyword.value == false {
-        return others.map { Fault(pointer + "/" + JSONPointer.escape($0.name), "is not known") }
+        return others.map { InputError(pointer + "/" + JSONPointer.escape($0.name), "is not known") }
       }
       return others.flatMap { violations($0.value, keyword.value, $0.name) }
     case "items":
@@ -421,19 +219,21 @@ extension Schema {
     case "anyOf", "oneOf":
       let matches = (keyword.value.array ?? []).count { violations(value, $0).isEmpty }
       let isRight = keyword.name == "anyOf" ? matches > 0 : matches == 1
-      return isRight ? [] : [Fault(pointer, "fits \(matches) forms in place of one")]
+      return isRight ? [] : [InputError(pointer, "must match one of the allowed forms, but matches \(matches)")]
     case "$schema", "$defs", "title", "description", "default", "format", "discriminator": return []
     default: return nil
     }
   }
 
-  /// Whether a value keeps a limit. A value of a type that the limit is not about keeps it. Nil for an unknown keyword.
+  /// True if the value is within a limit, or if the limit does not apply to the value's type. Nil for an unknown
+  /// keyword.
   private func keeps(_ value: JSON, _ keyword: JSON.Member, _ definitions: Definitions) -> Bool? {
     let bound = keyword.value.integer ?? 0
+    func fits(_ value: JSON) -> Bool { Schema(keyword.value).violations(of: value, with: definitions).isEmpty }
     return switch keyword.name {
     case "type": (keyword.value.array ?? [keyword.value]).contains { $0.string == Self.type(of: value) }
     case "const": value == keyword.value
-    // For clients, unknown codes are no fault. Here the list is complete, because the same program wrote the schema.
+    // Clients must accept unknown codes. Here the list is complete, since the same program wrote the schema.
     case "enum", "x-extensible-enum": keyword.value.array?.contains(value) == true
     case "pattern":
       value.string.map { text in
@@ -445,17 +245,11 @@ extension Schema {
     case "maximum": Self.clamped(value).map { $0 <= bound } ?? true
     case "minItems": value.array.map { $0.count >= bound } ?? true
     case "maxItems": value.array.map { $0.count <= bound } ?? true
-    case "contains":
-      value.array.map { list in
-        list.contains { Schema(keyword.value).violations(of: $0, with: definitions).isEmpty }
-      } ?? true
+    case "contains": value.array.map { $0.contains(where: fits) } ?? true
     case "uniqueItems": value.array.map { Set($0).count == $0.count } ?? true
     case "minProperties": value.object.map { $0.count >= bound } ?? true
     case "maxProperties": value.object.map { $0.count <= bound } ?? true
-    case "propertyNames":
-      value.object.map { members in
-        members.allSatisfy { Schema(keyword.value).violations(of: .string($0.name), with: definitions).isEmpty }
-      } ?? true
+    case "propertyNames": value.object.map { $0.allSatisfy { fits(.string($0.name)) } } ?? true
     default: nil
     }
   }
@@ -464,7 +258,7 @@ extension Schema {
     (try? Regex(pattern)).map { text.firstMatch(of: $0) != nil } ?? false
   }
 
-  /// The integer, or the nearest one that 64 bits hold; nil if the value is no integer.
+  /// The nearest 64-bit integer; nil if the value is not an integer.
   private static func clamped(_ value: JSON) -> Int64? {
     guard case .largeInteger(let digits) = value else { return value.integer }
     return digits.hasPrefix("-") ? .min : .max

@@ -1,11 +1,11 @@
 /// The JSON form of a Swift value, stated once: it reads, writes and describes itself.
 ///
-/// A form that people send is closed (`object`): it knows its members and notes every other one. A form that is only
-/// written is open (`open`): a later version may write more, so its schema does not forbid it. Neither writes a
-/// `default` into its schema, since generators make such members mandatory: the description says it.
+/// A form that people send is closed (`object`): it notes every unknown member. A form that is only written is open
+/// (`open`): a later version may write more. Neither schema has `default`, since generators make members with a default
+/// mandatory. The description states the default.
 package struct Shape<Value>: Sendable {
   package let schema: Schema
-  /// Nil if the value has a fault, which is then noted.
+  /// Nil with a fault noted.
   package let read: @Sendable (JSON, _ pointer: String, inout Faults) -> Value?
   package let write: @Sendable (Value) -> JSON
 
@@ -18,57 +18,100 @@ package struct Shape<Value>: Sendable {
     self.write = write
   }
 
-  /// The same form with another schema.
-  package func described(by schema: Schema) -> Shape { Shape(schema, read: read, write: write) }
-
-  /// The form under a name, which becomes that of a component of the contract, and so of a generated type.
-  package func titled(_ title: String) -> Shape { described(by: schema.titled(title)) }
-}
-
-/// Everything that is wrong with one input, collected so that it can be mended in one go.
-package struct Faults: Sendable {
-  package private(set) var all: [Fault] = []
-
-  package struct Fault: Sendable, Hashable {
-    /// RFC 6901; empty for the whole.
-    package let pointer: String
-    package let detail: String
-    package let code: Code
+  /// A value without parts.
+  ///
+  /// - Parameter detail: the fault of any JSON that has no value.
+  private init(
+    _ schema: Schema, _ detail: String, _ value: @escaping @Sendable (JSON) -> Value?,
+    write: @escaping @Sendable (Value) -> JSON
+  ) {
+    let read: @Sendable (JSON, String, inout Faults) -> Value? = { json, pointer, faults in
+      let value = value(json)
+      if value == nil { faults.add(pointer, detail) }
+      return value
+    }
+    self.init(schema, read: read, write: write)
   }
 
-  package init() {}
+  /// Returns the same form with another schema.
+  package func described(by schema: Schema) -> Shape { Shape(schema, read: read, write: write) }
+}
+
+/// A fault of one value in an input.
+package struct InputError: Error, Sendable, Hashable {
+  /// A JSON pointer (RFC 6901); empty for the whole input.
+  package let pointer: String
+  package let detail: String
+  /// Nil if the value is wrong, or the member unknown.
+  package let code: Code?
+  package let isUnknownMember: Bool
+
+  package init(_ pointer: String, _ detail: String, code: Code? = nil, isUnknownMember: Bool = false) {
+    self.pointer = pointer
+    self.detail = detail
+    self.code = code
+    self.isUnknownMember = isUnknownMember
+  }
+
+  /// `/listen: must be …`; a fault of the whole has no pointer.
+  package var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
+}
+
+/// All faults of one input, so that people can correct them in one go.
+package struct Faults: Sendable {
+  package private(set) var all: [InputError] = []
+
+  /// Notes on values that are allowed but should be changed.
+  package private(set) var warnings: [String] = []
+  private let most: Int
+
+  /// - Parameter most: the maximum number of faults to keep, so that no reply is larger than its request.
+  package init(most: Int = Limits.reportedFaults) { self.most = most }
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// Notes a fault. The first ones are kept: an input of many faults does not get a reply that is larger than itself.
-  /// The text of a further one is not even made: to find near names is expensive.
+  /// Notes a fault once. The text is made only if the fault is kept: finding near names is expensive.
   package mutating func add(
-    _ pointer: String, _ detail: @autoclosure () -> String, code: Code = .apiInvalidRequest
+    _ pointer: String, _ detail: @autoclosure () -> String, code: Code? = nil, isUnknownMember: Bool = false
   ) {
-    guard all.count < Limits.reportedFaults else { return }
-    all.append(Fault(pointer: pointer, detail: detail(), code: code))
+    guard all.count < most else { return }
+    let fault = InputError(pointer, detail(), code: code, isUnknownMember: isUnknownMember)
+    if !all.contains(fault) { all.append(fault) }
+  }
+
+  package mutating func warn(_ text: String) { warnings.append(text) }
+
+  /// Returns the value of the expression; nil, with the error noted, if it throws.
+  package mutating func attempt<Value>(_ pointer: String, _ make: () throws -> Value) -> Value? {
+    do { return try make() } catch {
+      add(pointer, "\(error)")
+      return nil
+    }
   }
 }
 
 // MARK: Values
 
 extension Shape where Value == String {
-  /// A text of so many characters, which are Unicode scalars, as in JSON Schema.
-  ///
-  /// - Parameter pattern: a regular expression (ECMA-262) that describes the text; the reader's own check is `checked`.
+  /// - Parameters:
+  ///   - characters: the number of Unicode scalars, as in JSON Schema.
+  ///   - pattern: a regular expression (ECMA-262) that describes the text; the reader does not check it.
   package static func text(_ characters: ClosedRange<Int> = 1...255, like pattern: String? = nil) -> Shape {
     let schema = Schema.text(characters)
-    return Shape(pattern.map { schema.with("pattern", .string($0)) } ?? schema) { json, pointer, faults in
-      if let text = json.string, characters.contains(text.unicodeScalars.count) { return text }
-      faults.add(pointer, "must be a string of \(characters.lowerBound) to \(characters.upperBound) characters")
-      return nil
-    } write: {
-      .string($0)
-    }
+    return Shape(
+      pattern.map { schema.with("pattern", .string($0)) } ?? schema,
+      "must be a string of \(characters.lowerBound) to \(characters.upperBound) characters",
+      { $0.string.flatMap { characters.contains($0.unicodeScalars.count) ? $0 : nil } }, write: JSON.string)
   }
 
-  /// A text that is written. With known values it is a word of a list that may grow: no enumeration, so that a client
-  /// of today reads what a server of tomorrow writes.
+  /// A text in an operator's file. The reader does not check the pattern.
+  package static func nonEmptyString(like pattern: String? = nil) -> Shape {
+    Shape(
+      .nonEmptyString(like: pattern), "must be a non-empty string of at most 4096 bytes",
+      { $0.string.flatMap { (1...4096).contains($0.utf8.count) ? $0 : nil } }, write: JSON.string)
+  }
+
+  /// A text that is only written. Known values are not an enumeration, since later versions may write others.
   package static func written(_ known: [String] = [], like pattern: String? = nil) -> Shape {
     let list: JSON? = known.isEmpty ? nil : .array(known.map { .string($0) })
     let more = known.isEmpty ? nil : "One of \(known.joined(separator: ", ")); later versions may have more."
@@ -76,75 +119,64 @@ extension Shape where Value == String {
       "type": "string", "pattern": pattern.map { .string($0) }, "x-extensible-enum": list,
       "description": more.map { .string($0) },
     ])
-    return Shape(Schema(schema)) { json, _, _ in
-      json.string
-    } write: {
-      .string($0)
-    }
+    return Shape(Schema(schema), read: { json, _, _ in json.string }, write: JSON.string)
   }
 }
 
 extension Shape<String> {
-  /// A SHA-256 that is written, in hexadecimal.
+  /// A SHA-256 in hexadecimal, only written.
   package static var sha256: Shape { .written(like: "^[0-9a-f]{64}$") }
 }
 
 extension Shape where Value == Int {
-  /// A number that is written, of what is counted.
-  package static var count: Shape { Shape<Int64>.integer(0...Int64(Int32.max)).map({ Int($0) }, back: { Int64($0) }) }
+  package static func whole(_ range: ClosedRange<Int>) -> Shape {
+    Shape<Int64>.integer(Int64(range.lowerBound)...Int64(range.upperBound)).map({ Int($0) }, back: { Int64($0) })
+  }
+
+  /// A count, only written.
+  package static var count: Shape { whole(0...Int(Int32.max)) }
 }
 
 extension Shape where Value == Timestamp {
-  /// A time that is written, in Unix seconds.
+  /// A time in Unix seconds, only written.
   package static var seconds: Shape {
-    Shape(["type": "integer", "format": "int64"]) { json, _, _ in
-      json.integer.map { Timestamp(secondsSince1970: $0) }
-    } write: {
-      .integer($0.secondsSince1970)
-    }
+    Shape(
+      ["type": "integer", "format": "int64"],
+      read: { json, _, _ in json.integer.map(Timestamp.init(secondsSince1970:)) },
+      write: { .integer($0.secondsSince1970) })
   }
 }
 
 extension Shape where Value == Int64 {
   package static func integer(_ range: ClosedRange<Int64>) -> Shape {
-    Shape(Schema.number(range).with("format", "int64")) { json, pointer, faults in
-      if let number = json.integer, range.contains(number) { return number }
-      faults.add(pointer, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-      return nil
-    } write: {
-      .integer($0)
-    }
+    Shape(
+      Schema.number(range).with("format", "int64"),
+      "must be a whole number from \(range.lowerBound) to \(range.upperBound)",
+      { $0.integer.flatMap { range.contains($0) ? $0 : nil } }, write: JSON.integer)
   }
 }
 
 extension Shape where Value == Bool {
   package static var flag: Shape {
-    Shape(.flag) { json, pointer, faults in
-      if let flag = json.bool { return flag }
-      faults.add(pointer, "must be true or false")
-      return nil
-    } write: {
-      .bool($0)
-    }
+    Shape(.flag, "must be true or false", { $0.bool }, write: JSON.bool)
   }
 }
 
 extension Shape where Value == JSON {
-  /// Any value, which somebody else reads.
-  package static func any(_ schema: Schema) -> Shape {
-    Shape(schema) { json, _, _ in
-      json
-    } write: {
-      $0
-    }
-  }
+  /// Any value, to be read elsewhere.
+  package static func any(_ schema: Schema) -> Shape { Shape(schema, read: { json, _, _ in json }, write: { $0 }) }
 }
 
 extension Shape where Value: Equatable & Sendable {
-  /// One of the values, all of whose names are known: a form that is read.
+  /// One of the named values.
   package static func choice(_ title: String, _ summary: String, of values: [(name: String, value: Value)]) -> Shape {
+    let form = choice(of: values)
+    return form.described(by: form.schema.titled(title).described(summary))
+  }
+
+  package static func choice(of values: [(name: String, value: Value)]) -> Shape {
     let names = values.map(\.name)
-    return Shape(Schema.oneOf(title, names).described(summary)) { json, pointer, faults in
+    return Shape(.oneOf(names)) { json, pointer, faults in
       if let found = values.first(where: { .string($0.name) == json }) { return found.value }
       faults.add(pointer, "must be \(names.alternatives)" + Spelling.hint(for: json.string ?? "", among: names))
       return nil
@@ -158,13 +190,24 @@ extension Shape where Value: RawRepresentable<String> & CaseIterable & Equatable
   package static func choice(_ title: String, _ summary: String) -> Shape {
     choice(title, summary, of: Value.allCases.map { ($0.rawValue, $0) })
   }
+
+  package static var choice: Shape { choice(of: Value.allCases.map { ($0.rawValue, $0) }) }
 }
 
 extension Shape {
   package func list(_ count: ClosedRange<Int>) -> Shape<[Value]> {
-    Shape<[Value]>(.list(of: schema, count)) { json, pointer, faults in
+    list(.list(of: schema, count), count, "must be an array of \(count.lowerBound) to \(count.upperBound) elements")
+  }
+
+  package func list(atLeast least: Int = 0) -> Shape<[Value]> {
+    let bound = least > 0 ? " with at least \(least == 1 ? "one element" : "\(least) elements")" : ""
+    return list(.list(of: schema, atLeast: least), least...Int.max, "must be an array" + bound)
+  }
+
+  private func list(_ schema: Schema, _ count: ClosedRange<Int>, _ fault: String) -> Shape<[Value]> {
+    Shape<[Value]>(schema) { json, pointer, faults in
       guard let elements = json.array, count.contains(elements.count) else {
-        faults.add(pointer, "must be an array of \(count.lowerBound) to \(count.upperBound) elements")
+        faults.add(pointer, fault)
         return nil
       }
       let values = elements.enumerated().map { read($0.element, "\(pointer)/\($0.offset)", &faults) }
@@ -174,199 +217,76 @@ extension Shape {
     }
   }
 
-  /// A list that is written.
+  /// A list that is only written.
   package var list: Shape<[Value]> { list(0...Int.max).described(by: .list(of: schema)) }
 
-  /// The form of a value that may be null, which is read as nil.
+  /// The form of an optional value: null is nil.
   package var orNull: Shape<Value?> {
-    Shape<Value?>(schema.orNull) { json, pointer, faults in
-      json.isNull ? .some(nil) : read(json, pointer, &faults).map { .some($0) }
-    } write: {
-      $0.map(write) ?? .null
-    }
+    Shape<Value?>(
+      schema.orNull, read: { $0.isNull ? .some(nil) : read($0, $1, &$2).map { .some($0) } },
+      write: { $0.map(write) ?? .null })
   }
 
-  /// The form of another value, which this one stands for.
+  /// The form of another type, whose values correspond to the values of this form.
   package func map<Other>(
     _ make: @escaping @Sendable (Value) -> Other, back: @escaping @Sendable (Other) -> Value
   ) -> Shape<Other> {
-    Shape<Other>(schema) { json, pointer, faults in
-      read(json, pointer, &faults).map(make)
-    } write: {
-      write(back($0))
-    }
-  }
-
-  /// The same form with rules that no schema states. They run on a value whose members are right.
-  package func checked(_ rules: @escaping @Sendable (Value, _ pointer: String, inout Faults) -> Void) -> Shape {
-    Shape(schema) { json, pointer, faults in
-      guard let value = read(json, pointer, &faults) else { return nil }
-      rules(value, pointer, &faults)
-      return value
-    } write: {
-      write($0)
-    }
-  }
-}
-
-// MARK: Closed objects
-
-/// A member of a closed object: its name, where its value is, its form, and what it means.
-package struct Field<Root, Value>: Sendable {
-  let name: String
-  let get: @Sendable (Root) -> Value
-  let shape: Shape<Value>
-  let summary: String
-  /// What stands for a member that is absent; nil if it is required.
-  var fallback: (@Sendable () -> Value)?
-  /// Whether the member is left out where it has this value.
-  var isOmitted: @Sendable (Value) -> Bool = { _ in false }
-
-  /// A required member.
-  package init(
-    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, _ summary: String
-  ) {
-    self.name = name
-    self.get = get
-    self.shape = shape
-    self.summary = summary
-  }
-
-  /// The member's value; nil with a fault noted.
-  fileprivate func value(in json: JSON, at pointer: String, _ faults: inout Faults) -> Value? {
-    if let member = json[name] { return shape.read(member, "\(pointer)/\(name)", &faults) }
-    if let fallback { return fallback() }
-    faults.add("\(pointer)/\(name)", "is required")
-    return nil
-  }
-}
-
-extension Field {
-  /// A member that may be absent or null. The summary says what then holds, unless it is the fallback, which is said here.
-  package static func optional<Inner: Equatable & Sendable>(
-    _ name: String, _ get: @escaping @Sendable (Root) -> Inner?, _ shape: Shape<Inner>, _ summary: String
-  ) -> Field where Value == Inner? {
-    var field = Field(name, get, shape.orNull, summary)
-    field.fallback = { nil }
-    field.isOmitted = { $0 == nil }
-    return field
-  }
-
-  package static func optional(
-    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, or fallback: Value,
-    _ summary: String
-  ) -> Field where Value: Equatable & Sendable {
-    let known = Shape<Value>(shape.schema.orNull) { json, pointer, faults in
-      json.isNull ? fallback : shape.read(json, pointer, &faults)
-    } write: {
-      shape.write($0)
-    }
-    let text = shape.write(fallback).text()
-    var field = Field(name, get, known, text == "[]" ? summary : "\(summary) By default \(text).")
-    field.fallback = { fallback }
-    field.isOmitted = { $0 == fallback }
-    return field
+    Shape<Other>(schema, read: { read($0, $1, &$2).map(make) }, write: { write(back($0)) })
   }
 }
 
 extension Shape {
-  /// A closed object. All its members are read, so that every fault is noted; of an unknown one the fault says what may
-  /// have been meant.
+  /// The same form, restricted to values that satisfy a rule.
   ///
-  /// - Parameter summary: what the object is, for people.
-  package static func object<each Member>(
-    _ title: String, _ summary: String, _ make: @escaping @Sendable (repeat each Member) -> Value,
-    _ fields: repeat Field<Value, each Member>
-  ) -> Shape {
-    var members: [Schema.Member] = []
-    var required: [String] = []
-    for field in repeat each fields {
-      members.append(Schema.Member(field.name, field.shape.schema.asMember(field.summary)))
-      if field.fallback == nil { required.append(field.name) }
+  /// - Parameter detail: the fault of any other value.
+  package func checked(_ detail: String, _ isGood: @escaping @Sendable (Value) -> Bool) -> Shape {
+    Shape(schema, read: parsed(detail) { isGood($0) ? $0 : nil }.read, write: write)
+  }
+
+  /// A form that is only read: its value is made from this form's value.
+  ///
+  /// - Parameter make: nil with a fault noted.
+  package func parsed<Other>(
+    _ make: @escaping @Sendable (Value, String, inout Faults) -> Other?
+  ) -> Shape<Other> {
+    .reading(schema) { json, pointer, faults in read(json, pointer, &faults).flatMap { make($0, pointer, &faults) } }
+  }
+
+  /// - Parameter detail: the fault of a value from which nothing can be made.
+  package func parsed<Other>(_ detail: String, _ make: @escaping @Sendable (Value) -> Other?) -> Shape<Other> {
+    parsed { value, pointer, faults in
+      let made = make(value)
+      if made == nil { faults.add(pointer, detail) }
+      return made
     }
-    let known = members.map(\.name)
-    let schema = Schema.object(members, required: required).described(summary).titled(title)
-    return Shape(schema) { json, pointer, faults in
-      guard let members = json.object else {
-        let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
-        faults.add(pointer, "must be an object" + names)
+  }
+
+  /// A form that is only read.
+  package static func reading(
+    _ schema: Schema, _ read: @escaping @Sendable (JSON, _ pointer: String, inout Faults) -> Value?
+  ) -> Shape {
+    Shape(schema, read: read) { _ in .null }
+  }
+
+  /// A form that is only read: false becomes nil.
+  package var orFalse: Shape<Value?> {
+    .reading(.anyOf([schema, ["type": "boolean", "enum": [false]]])) { json, pointer, faults in
+      json == false ? .some(nil) : read(json, pointer, &faults).map { .some($0) }
+    }
+  }
+
+  /// An object with at least one member, whose members may have any names.
+  package func byName(_ detail: String) -> Shape<[(name: String, value: Value)]> {
+    .reading(Schema.map(of: schema).with("minProperties", 1)) { json, pointer, faults in
+      guard let members = json.object, !members.isEmpty else {
+        faults.add(pointer, detail)
         return nil
       }
-      for member in members where !known.contains(where: member.name.hasSameBytes) {
-        faults.add(
-          "\(pointer)/\(JSONPointer.escape(member.name))",
-          "is not known here" + Spelling.hint(for: member.name, among: known), code: .apiUnknownMember)
+      let values = members.map { member in
+        let value = read(member.value, "\(pointer)/\(JSONPointer.escape(member.name))", &faults)
+        return value.map { (name: member.name, value: $0) }
       }
-      let values = (repeat (each fields).value(in: json, at: pointer, &faults))
-      do { return make(repeat try present(each values)) } catch { return nil }
-    } write: { value in
-      var members: [JSON.Member] = []
-      for field in repeat each fields {
-        let member = field.get(value)
-        if !field.isOmitted(member) { members.append(JSON.Member(field.name, field.shape.write(member))) }
-      }
-      return .object(members)
-    }
-  }
-}
-
-private struct Absent: Error {}
-
-private func present<Value>(_ value: Value?) throws -> Value {
-  guard let value else { throw Absent() }
-  return value
-}
-
-// MARK: Open objects
-
-/// A member of an object that is written: its name, its schema, and what it says of a value.
-package struct WrittenMember<Root>: Sendable {
-  let name: String
-  let schema: Schema
-  let isRequired: Bool
-  /// Nil where the member is left out.
-  let write: @Sendable (Root) -> JSON?
-
-  /// A member that is always there.
-  package static func always<Value>(
-    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, _ summary: String
-  ) -> WrittenMember {
-    WrittenMember(name: name, schema: shape.schema.asMember(summary), isRequired: true) { shape.write(get($0)) }
-  }
-
-  /// A member that is left out where there is no value.
-  package static func ifAny<Value>(
-    _ name: String, _ get: @escaping @Sendable (Root) -> Value?, _ shape: Shape<Value>, _ summary: String
-  ) -> WrittenMember {
-    WrittenMember(name: name, schema: shape.schema.asMember(summary), isRequired: false) { get($0).map(shape.write) }
-  }
-
-  /// A member that is null where there is no value. A client may also find it absent.
-  package static func orNull<Value>(
-    _ name: String, _ get: @escaping @Sendable (Root) -> Value?, _ shape: Shape<Value>, _ summary: String
-  ) -> WrittenMember {
-    let form = shape.orNull
-    return WrittenMember(name: name, schema: form.schema.asMember(summary), isRequired: false) { form.write(get($0)) }
-  }
-
-  /// The same member, which some readers get only.
-  package func when(_ isShown: @escaping @Sendable (Root) -> Bool) -> WrittenMember {
-    WrittenMember(name: name, schema: schema, isRequired: false) { isShown($0) ? write($0) : nil }
-  }
-}
-
-extension Shape {
-  /// An object that is written, and read by clients alone: a later version may have more members.
-  ///
-  /// - Parameter summary: what the object is, for people.
-  package static func open(_ title: String, _ summary: String, _ members: [WrittenMember<Value>]) -> Shape {
-    let schema = Schema.openObject(
-      members.map { Schema.Member($0.name, $0.schema) }, required: members.filter(\.isRequired).map(\.name))
-    return Shape(schema.described(summary).titled(title)) { _, pointer, faults in
-      faults.add(pointer, "is not read here")
-      return nil
-    } write: { value in
-      .object(members.compactMap { member in member.write(value).map { JSON.Member(member.name, $0) } })
+      return values.contains { $0 == nil } ? nil : values.compactMap { $0 }
     }
   }
 }

@@ -1,7 +1,7 @@
-/// Guesses which name was meant, for error texts.
+/// Guesses the intended name, for error texts.
 package enum Spelling {
-  /// The nearest of the names; nil if none is near. A name is near if it begins with the word, or if they differ
-  /// by at most one slip in three letters and never more than four.
+  /// The nearest of the names; nil if none is near. A name is near if it begins with the word, or differs by at most
+  /// one edit for every three letters, and by at most four.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -10,20 +10,20 @@ package enum Spelling {
     return isStart || best.distance <= min(4, max(1, word.utf8.count / 3)) ? best.name : nil
   }
 
-  /// Up to three names that are near, nearest first. Those that have the word in them count as near too.
+  /// Up to three near names, nearest first. Names that contain the word are near too.
   package static func near(_ word: String, among names: [String]) -> [String] {
     let ranked = names.map { name in
       let isPart = word.utf8.count > 3 && name.contains(word)
       return (name: name, distance: isPart ? 0 : distance(from: word, to: name))
     }
-    // The names' order decides between equals.
+    // Equally near names keep their order.
     return ranked.enumerated().filter { $0.element.distance <= min(4, max(1, word.utf8.count / 3)) }
       .sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }.prefix(3).map(\.element.name)
   }
 
-  /// Whether the names differ by one inserted, removed or replaced byte, or in case alone. The cost is linear, since
-  /// names come from wallets too.
-  package static func isOneSlip(_ left: String, _ right: String) -> Bool {
+  /// True if the names differ by one inserted, removed or replaced byte, or only in case. It takes linear time, since
+  /// wallets also choose names.
+  package static func isOneEdit(_ left: String, _ right: String) -> Bool {
     let left = Array(left.utf8)
     let right = Array(right.utf8)
     guard left != right, abs(left.count - right.count) <= 1 else { return false }
@@ -33,8 +33,7 @@ package enum Spelling {
     return max(left.count, right.count) - start - end <= 1
   }
 
-  /// The number of insertions, deletions, replacements and swaps of neighbouring bytes that lead from one word to the
-  /// other. Only the first 64 bytes are compared.
+  /// The number of insertions, deletions, replacements and swaps of neighbours between the first 64 bytes of two words.
   package static func distance(from left: String, to right: String) -> Int {
     let left = Array(left.utf8.prefix(64))
     let right = Array(right.utf8.prefix(64))
@@ -54,13 +53,16 @@ package enum Spelling {
   private static func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
-}
 
-extension Spelling {
-  /// "; did you mean …?" with up to three near names; empty if none is near. No name has more than 64 bytes, and the cost
-  /// grows with the word's.
+  /// "; did you mean …?" with up to three near names; empty if none is near.
   package static func hint(for word: String, among names: [String]) -> String {
     let near = near(String(word.prefix(64)), among: names)
     return near.isEmpty ? "" : "; did you mean \(near.alternatives)?"
+  }
+
+  /// The fault of an unknown name, with the near names, or with all names if none is near.
+  package static func unknown(_ word: String, among names: [String]) -> String {
+    let hint = hint(for: word, among: names)
+    return "is not known here" + (hint.isEmpty ? "; known here: \(names.joined(separator: ", "))" : hint)
   }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Lower-case hexadecimal text, as people paste it: white space between digits is skipped on input.
+/// Lower-case hexadecimal text. Reading skips white space, for pasted text.
 public enum Hex {
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { text in
@@ -43,8 +43,8 @@ public enum Hex {
   }
 }
 
-/// RFC 4648 base64. Decoding is strict: a single alphabet for each text, no white space, correct padding or (base64url)
-/// none, and no stray bits in the last character. So one byte string has exactly one accepted text in each form.
+/// Base64 (RFC 4648). Decoding is strict: one alphabet, no white space, correct padding or (base64url) none, no stray
+/// bits in the last character. So each byte string has exactly one accepted text in each form.
 public enum Base64 {
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     Data(bytes).base64EncodedString()
@@ -64,7 +64,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Base64 with padding, or nil.
+  /// Decodes base64 with padding; nil for any other text.
   public static func decode(_ text: String) -> [UInt8]? {
     withASCII(text) { characters in
       guard characters.count % 4 == 0 else { return nil }
@@ -73,12 +73,12 @@ public enum Base64 {
     }
   }
 
-  /// Base64url without padding, or nil.
+  /// Decodes base64url without padding; nil for any other text.
   public static func decodeURLSafe(_ text: String) -> [UInt8]? {
     withASCII(text) { decode($0[...], padding: (4 - $0.count % 4) % 4, values: urlSafeValues) }
   }
 
-  /// Decodes either alphabet. A text that has `-` or `_`, or lacks its padding, is base64url.
+  /// The bytes of base64, or else of base64url.
   public static func decodeEither(_ text: String) -> [UInt8]? {
     decode(text) ?? decodeURLSafe(text)
   }
@@ -88,8 +88,7 @@ public enum Base64 {
     return text.withUTF8(body)
   }
 
-  /// A decoder of our own. Foundation's also accepts surplus and misplaced padding and stray bits, and is several times
-  /// slower.
+  /// Foundation's decoder also accepts surplus and misplaced padding and stray bits, and is several times slower.
   private static func decode(_ characters: Slice<UnsafeBufferPointer<UInt8>>, padding: Int, values: [UInt8])
     -> [UInt8]?
   {
@@ -110,7 +109,7 @@ public enum Base64 {
         output[count + 2] = UInt8(truncatingIfNeeded: group)
         count += 3
       }
-      // Two characters hold a byte and four bits that must be zero, three hold two bytes and two such bits.
+      // Two characters hold one byte and four zero bits, three hold two bytes and two zero bits.
       if padding == 2 {
         output[count] = UInt8(truncatingIfNeeded: group >> 4)
       } else if padding == 1 {

@@ -2,11 +2,10 @@ import Glibc
 
 /// A value behind a POSIX mutex.
 ///
-/// It replaces `Synchronization.Mutex`, which ThreadSanitizer cannot see: the futex of that mutex is in a library
-/// without instrumentation, and Swift 6.3.1 on Linux then reports every pair of properly locked accesses as a race.
-/// ThreadSanitizer knows POSIX mutexes, so that it finds a real race here.
-// Sendable by use: `value` is private and touched in `withLock` only, between lock and unlock, and what crosses that
-// border is `sending`.
+/// It is not `Synchronization.Mutex`: ThreadSanitizer does not see its futex, and reports locked accesses as races
+/// (Swift 6.3.1 on Linux).
+// Sendable by use: `value` is private and touched only in `withLock`, under the lock. Arguments and results are
+// `sending`.
 public final class Locked<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
@@ -21,7 +20,7 @@ public final class Locked<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body alone. It must neither block nor take another lock.
+  /// Runs the body under the lock. The body must neither block nor take another lock.
   public func withLock<R>(_ body: (inout sending Value) throws -> sending R) rethrows -> sending R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -29,7 +28,7 @@ public final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// A moment of the monotonic clock, until which to wait.
+/// A time of the monotonic clock until which to wait.
 package struct Deadline: Sendable {
   package let nanoseconds: Int64
 
@@ -40,15 +39,15 @@ package struct Deadline: Sendable {
 
   package var isPast: Bool { Self.now() >= nanoseconds }
 
-  /// The time that is left, for `poll`, rounded up; 0 once the deadline is past.
+  /// The remaining time, for `poll`, rounded up; 0 once the deadline is past.
   package var milliseconds: Int32 { Int32(clamping: max(0, (nanoseconds - Self.now() + 999_999) / 1_000_000)) }
 
-  /// The deadline for `pthread_cond_timedwait`, on a condition that uses the monotonic clock.
+  /// For `pthread_cond_timedwait`, on a condition that uses the monotonic clock.
   package var time: timespec {
     timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
 
-  /// Returns when the deadline is past.
+  /// Returns after the deadline.
   package func sleep() {
     var time = time
     while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
@@ -62,21 +61,19 @@ package struct Deadline: Sendable {
   }
 }
 
-/// Runs work that blocks on a thread of its own: a disk, a network, a join, a wait for the time of day.
-///
-/// Work that blocks a thread of Swift's cooperative pool would take it from other tasks.
+/// Runs blocking work on a thread of its own. In Swift's cooperative pool, blocking work would take a thread from other
+/// tasks.
 package enum BackgroundThread {
-  /// Runs the body on a new thread, which ends with it; false when the system has no thread to give.
-  /// - Parameter name: the thread's name in `top -H`, in profilers and in counts of processor time; at most 15 bytes.
+  /// Runs the body on a new thread, which ends with the body; false if the system gives no thread.
+  /// - Parameter name: the thread's name in `top -H`, profilers and processor times; at most 15 bytes.
   package static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
     guard let thread = joinable(name, body) else { return false }
     pthread_detach(thread)
     return true
   }
 
-  /// Runs the body on a new thread, for `pthread_join`; nil when the system has no thread to give.
-  ///
-  /// Once joined, the thread has also let go of what the body holds.
+  /// Runs the body on a new thread, for `pthread_join`; nil if the system gives no thread. Joining also waits until the
+  /// thread has released the body.
   static func joinable(_ name: String, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()
@@ -85,15 +82,19 @@ package enum BackgroundThread {
     return nil
   }
 
-  /// Runs the body on a new thread, or on this one if there is none, and waits for it without blocking.
+  /// Runs the body on a new thread, or on this thread if the system gives no thread. Waits without blocking.
   package static func run(_ body: @escaping @Sendable () -> Void) async {
+    // The thread sanitizer does not know that a continuation orders what comes before and after it. It knows locks.
+    let isDone = Locked(false)
     await withCheckedContinuation { continuation in
       let whole: @Sendable () -> Void = {
         body()
+        isDone.withLock { $0 = true }
         continuation.resume()
       }
       if !start("mdoc-wait", whole) { whole() }
     }
+    isDone.withLock { assert($0) }
   }
 
   private final class Box: Sendable {
@@ -108,7 +109,6 @@ package enum BackgroundThread {
 
   private static let entry: @Sendable @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { raw in
     if let raw {
-      // Takes over the reference made for the thread.
       let box = Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
       setName(box.name)
       box.body()
@@ -117,10 +117,50 @@ package enum BackgroundThread {
   }
 
   private static func setName(_ name: String) {
-    // Swift does not see glibc's function for a thread's name. Without /proc a thread keeps its creator's name.
+    // Swift does not import glibc's function. Without /proc a thread keeps its creator's name.
     let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
     _ = write(file, name, name.utf8.count)
     close(file)
+  }
+}
+
+/// Independent pieces of work, done by several threads.
+package enum SharedWork {
+  /// Returns the results of all pieces, in their order. This thread works as well.
+  /// - Parameters:
+  ///   - threads: the maximum number of threads. Fewer run if the system gives no more.
+  ///   - scratch: makes the working memory of one thread, which the thread keeps between pieces.
+  package static func run<Scratch, Result: Sendable>(
+    pieces: Int, threads: Int, scratch: @escaping @Sendable () -> Scratch,
+    _ piece: @escaping @Sendable (Int, inout Scratch) -> Result
+  ) -> [Result] {
+    let state = Locked(State<Result>(results: Array(repeating: nil, count: pieces)))
+    let work: @Sendable () -> Void = {
+      var scratch = scratch()
+      while let number = state.withLock({ $0.take() }) {
+        let result = piece(number, &scratch)
+        state.withLock { $0.results[number] = result }
+      }
+    }
+    let helpers = (1..<max(1, min(threads, pieces))).compactMap { _ in BackgroundThread.joinable("mdoc-share", work) }
+    work()
+    // Joins the threads instead of waiting for a signal: the last thread to release the pieces' objects frees them, and
+    // ThreadSanitizer does not see reference counts.
+    for helper in helpers { pthread_join(helper, nil) }
+    // Every piece was taken, and every thread has ended.
+    return state.withLock { $0.results.compactMap(\.self) }
+  }
+
+  private struct State<Result: Sendable>: Sendable {
+    var next = 0
+    var results: [Result?]
+
+    /// Takes the number of the next piece; nil if all are taken.
+    mutating func take() -> Int? {
+      guard next < results.count else { return nil }
+      defer { next += 1 }
+      return next
+    }
   }
 }

@@ -6,7 +6,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
   public static func < (left: Timestamp, right: Timestamp) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 
-  /// Saturates: a time far outside any calendar stays comparable.
+  /// Saturates, so that times beyond every calendar stay comparable.
   public static func + (time: Timestamp, seconds: Int64) -> Timestamp {
     let (sum, overflow) = time.secondsSince1970.addingReportingOverflow(seconds)
     return Timestamp(secondsSince1970: overflow ? (seconds > 0 ? .max : .min) : sum)
@@ -20,7 +20,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
   /// Reads a `tdate` (ISO/IEC 18013-5, 7.2.1: RFC 3339 date-time in UTC, written with `Z`).
   ///
   /// A fraction of a second, which several wallets write, is accepted and dropped. Offsets, a lower-case `t` or `z`,
-  /// leap seconds and dates that no calendar has are refused.
+  /// leap seconds and impossible dates are refused.
   public init?(rfc3339 text: String) {
     let characters = Array(text.utf8)
     guard characters.count >= 20, characters.count <= 40, characters.last == UInt8(ascii: "Z"),
@@ -48,8 +48,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     return FullDate(daysSince1970: Int(remainder < 0 ? days - 1 : days))
   }
 
-  /// RFC 3339 in UTC, for example `2026-11-20T10:00:00Z`. Instants outside the years 1 to 9999 are written as the first
-  /// or last instant of these years.
+  /// RFC 3339 in UTC: `2026-11-20T10:00:00Z`. Instants outside the years 1 to 9999 are written as the first or last
+  /// instant of these years.
   public var description: String {
     let day = date
     let second = min(max(Int(secondsSince1970 - Timestamp(date: day).secondsSince1970), 0), 86_399)
@@ -98,7 +98,7 @@ public struct FullDate: Sendable, Hashable, Comparable, CustomStringConvertible 
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// Clamped to the years 1 to 9999.
+  /// Clamps to the years 1 to 9999.
   init(daysSince1970 days: Int) {
     let shifted = min(max(days, -719_162), 2_932_896) + 719_468
     let era = shifted / 146_097

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A text that equals only texts of the same bytes, for sets and dictionaries.
+/// A text that equals only texts of the same bytes, as a key of sets and dictionaries.
 public struct UTF8Key: Sendable, Hashable {
   public let text: String
 
@@ -8,8 +8,8 @@ public struct UTF8Key: Sendable, Hashable {
 
   public static func == (left: UTF8Key, right: UTF8Key) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-  /// Hashes the bytes as well. Canonically equivalent texts would share one hash of `String`, and many of them would
-  /// make a set slow.
+  /// Hashes the bytes: as `String`, canonically equivalent texts have the same hash, and many such texts make a set
+  /// slow.
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -18,13 +18,13 @@ public struct UTF8Key: Sendable, Hashable {
 }
 
 extension String {
-  /// Whether both strings are the same UTF-8 bytes.
+  /// True if both strings are the same UTF-8 bytes.
   ///
-  /// `==` also holds between canonically equivalent strings: the Kelvin sign equals "K", an accent in one scalar or
-  /// in two is the same. Where names decide what is signed, requested or trusted, the bytes have to be the same.
+  /// `==` also holds between canonically equivalent strings: the Kelvin sign equals "K". Names that decide what is
+  /// signed, requested or trusted must have the same bytes.
   public func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
-    // Strings of Swift's own have their bytes in one piece. Comparing those is several times as fast as stepping.
+    // Native strings have contiguous bytes: comparing them directly is several times faster.
     let isEqual = utf8.withContiguousStorageIfAvailable { left in
       other.utf8.withContiguousStorageIfAvailable { right in
         guard let a = left.baseAddress, let b = right.baseAddress else { return left.isEmpty }
@@ -37,9 +37,8 @@ extension String {
 
 /// Checks that text has no long run of combining marks (Stream-Safe Text Format, UAX #15, 13).
 ///
-/// Swift compares and hashes text by its normal form. To sort the marks of a run takes time that grows with the square
-/// of their number: seconds for 100 kB. So text from outside must pass here before anything else is done with it. No
-/// language needs more than a few marks in a row.
+/// Swift compares and hashes text by its normal form, and sorting the marks of a run takes quadratic time: seconds for
+/// 100 kB. So untrusted text must pass this check first.
 public struct StreamSafeText: Sendable {
   package static let longestRun = 30
 
@@ -52,7 +51,7 @@ public struct StreamSafeText: Sendable {
     return reader.takes(text)
   }
 
-  /// Whether the text is safe when it follows the texts that were taken before.
+  /// Takes the next text; true if it is safe after the texts taken so far.
   public mutating func takes(_ text: String) -> Bool {
     for scalar in text.unicodeScalars {
       guard Self.isMark(scalar) else {
@@ -70,15 +69,31 @@ public struct StreamSafeText: Sendable {
       && (scalar.properties.canonicalCombiningClass != .notReordered || marksInDisguise.contains(scalar.value))
   }
 
-  /// Scalars of class 0 that decompose into marks alone.
+  /// Scalars of combining class 0 that decompose into marks only.
   private static let marksInDisguise: [UInt32] = [0x0f73, 0x0f75, 0x0f81]
 }
 
+extension String {
+  /// The text as one line, with line feeds and tabs as `\n` and `\t`, and other controls by their numbers. So it can
+  /// neither control the terminal nor reorder the surrounding text.
+  package var printableLine: String {
+    var output = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\n": output += "\\n"
+      case "\t": output += "\\t"
+      default: output += scalar.printable
+      }
+    }
+    return output
+  }
+}
+
 extension Unicode.Scalar {
-  /// The scalar itself. If it would control a terminal or change how the text around it reads, its number instead.
+  /// The scalar, or its number if it could control a terminal or change the text around it.
   package var printable: String { isUnprintable ? "\\u{\(String(value, radix: 16))}" : String(self) }
 
-  /// Whether it is a control of the second block (C1), or one that changes the direction of the text around it.
+  /// True for controls of the second block (C1) and for those that change the direction of text.
   package var isHiddenControl: Bool {
     switch value {
     case 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
@@ -86,7 +101,7 @@ extension Unicode.Scalar {
     }
   }
 
-  private var isUnprintable: Bool {
+  fileprivate var isUnprintable: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
     default: false
@@ -94,22 +109,21 @@ extension Unicode.Scalar {
   }
 }
 
-/// A text that a wallet chose, fit for a report or log line: at most `limit` bytes, without control characters, line
-/// breaks, or marks that change how the text around them is displayed.
+/// A wallet's text, made safe for reports and logs: at most `limit` bytes, without controls, line breaks, or marks that
+/// change the text around them.
 package func shown(_ name: String, limit: Int = 64) -> String {
   if name.utf8.count <= limit, name.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return name }
   var output = ""
   for scalar in name.unicodeScalars {
-    let next = isPlain(scalar) ? Character(scalar) : "\u{fffd}"
+    let next = scalar.isUnprintable ? "\u{fffd}" : Character(scalar)
     guard output.utf8.count + next.utf8.count <= limit else { return output + "…" }
     output.unicodeScalars.append(contentsOf: next.unicodeScalars)
   }
   return output
 }
 
-private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar.properties.generalCategory {
-  case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-  default: true
-  }
+/// Untrusted names, made safe for a report: at most eight, each as `shown`.
+package func shownList(_ names: [String]) -> String {
+  let more = names.count > 8 ? " and \(names.count - 8) more" : ""
+  return names.isEmpty ? "none" : names.prefix(8).map { shown($0) }.joined(separator: ", ") + more
 }

@@ -5,14 +5,16 @@ import FoundationEssentials
 public enum AESGCM {
   public static let nonceLength = 12
   public static let tagLength = 16
+  // Written once, never freed, immutable in OpenSSL: threads may share them.
+  nonisolated(unsafe) private static let aes128 = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)  // proof above
+  nonisolated(unsafe) private static let aes256 = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)  // proof above
 
   /// Ciphertext ‖ tag.
   public static func seal(
     _ plaintext: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
     additionalData: some ContiguousBytes
   ) throws(CryptoError) -> [UInt8] {
-    let context = try Context(key: key, nonce: nonce, isSealing: true)
-    guard context.authenticate(additionalData) else { throw .libraryFailure }
+    let context = try Context(key: key, nonce: nonce, additionalData, isSealing: true)
     let sealed = plaintext.withUnsafeBytes { input in
       [UInt8](unsafeUninitializedCapacity: input.count + tagLength) { output, count in
         guard let start = output.baseAddress, context.update(input, to: start), context.finish(),
@@ -25,13 +27,12 @@ public enum AESGCM {
     return sealed
   }
 
-  /// The plaintext of ciphertext ‖ tag, or `decryptionFailed`; nothing is returned before the tag was checked.
+  /// The plaintext of ciphertext ‖ tag, or `decryptionFailed`. The tag is checked before anything is returned.
   public static func open(
     _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
     additionalData: some ContiguousBytes
   ) throws(CryptoError) -> [UInt8] {
-    let context = try Context(key: key, nonce: nonce, isSealing: false)
-    guard context.authenticate(additionalData) else { throw .libraryFailure }
+    let context = try Context(key: key, nonce: nonce, additionalData, isSealing: false)
     let plaintext = sealed.withUnsafeBytes { input -> [UInt8]? in
       guard input.count >= tagLength else { return nil }
       let length = input.count - tagLength
@@ -49,18 +50,16 @@ public enum AESGCM {
     return plaintext
   }
 
-  /// Opens a secret, which is only ever in memory that is wiped.
+  /// Opens a secret into memory that is wiped.
   public static func openSecret(
     _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
     additionalData: some ContiguousBytes
   ) throws(CryptoError) -> SecretBytes {
-    let context = try Context(key: key, nonce: nonce, isSealing: false)
-    guard context.authenticate(additionalData) else { throw .libraryFailure }
+    let context = try Context(key: key, nonce: nonce, additionalData, isSealing: false)
     let length = sealed.withUnsafeBytes { $0.count } - tagLength
     guard length >= 0 else { throw .decryptionFailed }
     return try SecretBytes(count: length) { output throws(CryptoError) in
-      let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      guard sealed.withUnsafeBytes({ context.open($0, to: start) }) else {
+      guard sealed.withUnsafeBytes({ context.open($0, to: output.octets) }) else {
         ERR_clear_error()
         throw .decryptionFailed
       }
@@ -71,23 +70,23 @@ public enum AESGCM {
   private struct Context: ~Copyable {
     let pointer: OpaquePointer
 
-    init(key: borrowing SecretBytes, nonce: some ContiguousBytes, isSealing: Bool) throws(CryptoError) {
+    init(
+      key: borrowing SecretBytes, nonce: some ContiguousBytes, _ additionalData: some ContiguousBytes, isSealing: Bool
+    ) throws(CryptoError) {
       let cipher: OpaquePointer?
       switch key.count {
-      case 16: cipher = FetchedCiphers.aes128
-      case 32: cipher = FetchedCiphers.aes256
+      case 16: cipher = aes128
+      case 32: cipher = aes256
       default: throw .invalidLength
       }
       guard let context = EVP_CIPHER_CTX_new() else { throw .libraryFailure }
       let isReady = key.withUnsafeBytes { key in
         nonce.withUnsafeBytes { nonce in
           nonce.count == nonceLength
-            && EVP_CipherInit_ex2(
-              context, cipher, key.baseAddress?.assumingMemoryBound(to: UInt8.self),
-              nonce.baseAddress?.assumingMemoryBound(to: UInt8.self), isSealing ? 1 : 0, nil) == 1
+            && EVP_CipherInit_ex2(context, cipher, key.octets, nonce.octets, isSealing ? 1 : 0, nil) == 1
         }
       }
-      guard isReady else {
+      guard isReady, additionalData.withUnsafeBytes({ Self.update(context, $0, to: nil) }) else {
         EVP_CIPHER_CTX_free(context)
         throw .invalidLength
       }
@@ -96,26 +95,21 @@ public enum AESGCM {
 
     deinit { EVP_CIPHER_CTX_free(pointer) }
 
-    borrowing func authenticate(_ data: some ContiguousBytes) -> Bool {
-      data.withUnsafeBytes { data in
-        guard let count = Int32(exactly: data.count) else { return false }
-        var length: Int32 = 0
-        return data.isEmpty
-          || EVP_CipherUpdate(
-            pointer, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), count) == 1
-      }
+    borrowing func update(_ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Bool {
+      Self.update(pointer, input, to: output)
     }
 
-    borrowing func update(_ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Bool {
+    /// Without an output, the input is additional data.
+    private static func update(
+      _ pointer: OpaquePointer, _ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?
+    ) -> Bool {
       guard let count = Int32(exactly: input.count) else { return false }
       var length: Int32 = 0
       return input.isEmpty
-        || EVP_CipherUpdate(
-          pointer, output, &length, input.baseAddress?.assumingMemoryBound(to: UInt8.self), count) == 1
-          && length == count
+        || EVP_CipherUpdate(pointer, output, &length, input.octets, count) == 1 && length == count
     }
 
-    /// Decrypts ciphertext ‖ tag. Unless it returns true, nothing that it wrote may be used.
+    /// Decrypts ciphertext ‖ tag. Use the output only if it returns true.
     borrowing func open(_ sealed: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?) -> Bool {
       let length = sealed.count - tagLength
       guard length >= 0, let source = sealed.baseAddress, let output else { return false }
@@ -125,7 +119,7 @@ public enum AESGCM {
         && finish()
     }
 
-    /// Ends the operation. GCM has nothing left to write; when opening, the tag is checked here.
+    /// Ends the operation. It writes nothing; when opening, it checks the tag.
     borrowing func finish() -> Bool {
       var length: Int32 = 0
       return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { rest in
@@ -133,10 +127,4 @@ public enum AESGCM {
       }
     }
   }
-}
-
-private enum FetchedCiphers {
-  // Written once, never freed, immutable in OpenSSL: threads may share them.
-  nonisolated(unsafe) static let aes128 = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)  // proof above
-  nonisolated(unsafe) static let aes256 = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)  // proof above
 }

@@ -1,49 +1,33 @@
 import COpenSSL
 import Synchronization
 
-/// OpenSSL contexts of one key and one operation, kept between uses: making a new one costs more than everything else
-/// around an ECDSA verification or an ECDH.
+/// OpenSSL contexts of one key and one operation, kept between uses since making one is expensive.
 ///
-/// A context is either in one slot or held by one caller, never both. A caller takes it out by an atomic exchange with
-/// nil, and puts it back only into a slot that holds nil. No caller waits: if there is no context, the caller makes
-/// one. It is Sendable because the slots are atomic, and a context has one owner at any time.
-// Sendable by that: the slots are atomic, and a context has one owner at any time.
+/// A context is either in one slot or held by one caller, never both. An atomic exchange with nil takes a context out.
+/// It is put back only into a slot that holds nil. No caller waits: if no context is free, the caller makes one.
+// Sendable: the slots are atomic, and a context has one owner at any time.
 struct ContextPool: ~Copyable, @unchecked Sendable {
-  private let first: Atomic<OpaquePointer?>
-  private let second = Atomic<OpaquePointer?>(nil)
-  private let third = Atomic<OpaquePointer?>(nil)
-  private let fourth = Atomic<OpaquePointer?>(nil)
+  private let slots: InlineArray<4, Atomic<OpaquePointer?>>
 
-  /// - Parameter context: the first context to be taken; the pool takes it over.
-  init(_ context: OpaquePointer? = nil) { first = Atomic(context) }
+  /// - Parameter context: a first context, which the pool then owns.
+  init(_ context: OpaquePointer? = nil) { slots = InlineArray { Atomic($0 == 0 ? context : nil) } }
 
-  deinit {
-    EVP_PKEY_CTX_free(first.load(ordering: .acquiring))
-    EVP_PKEY_CTX_free(second.load(ordering: .acquiring))
-    EVP_PKEY_CTX_free(third.load(ordering: .acquiring))
-    EVP_PKEY_CTX_free(fourth.load(ordering: .acquiring))
-  }
+  deinit { for index in slots.indices { EVP_PKEY_CTX_free(slots[index].load(ordering: .acquiring)) } }
 
-  /// A context for the caller alone, or nil.
+  /// Takes a context, which the caller then owns; nil if none is free.
   borrowing func take() -> OpaquePointer? {
-    Self.take(first) ?? Self.take(second) ?? Self.take(third) ?? Self.take(fourth)
+    // An empty slot is only read: threads can read a slot concurrently.
+    for index in slots.indices where slots[index].load(ordering: .relaxed) != nil {
+      if let context = slots[index].exchange(nil, ordering: .acquiring) { return context }
+    }
+    return nil
   }
 
-  /// Takes over a context that the caller has stopped using.
+  /// Takes ownership of a context.
   borrowing func giveBack(_ context: OpaquePointer) {
-    let isKept =
-      Self.put(context, in: first) || Self.put(context, in: second) || Self.put(context, in: third)
-      || Self.put(context, in: fourth)
+    let isKept = slots.indices.contains { index in
+      slots[index].compareExchange(expected: nil, desired: context, ordering: .releasing).exchanged
+    }
     if !isKept { EVP_PKEY_CTX_free(context) }
-  }
-
-  private static func take(_ slot: borrowing Atomic<OpaquePointer?>) -> OpaquePointer? {
-    // An empty slot is only read, which many threads can do at once.
-    guard slot.load(ordering: .relaxed) != nil else { return nil }
-    return slot.exchange(nil, ordering: .acquiring)
-  }
-
-  private static func put(_ context: OpaquePointer, in slot: borrowing Atomic<OpaquePointer?>) -> Bool {
-    slot.compareExchange(expected: nil, desired: context, ordering: .releasing).exchanged
   }
 }

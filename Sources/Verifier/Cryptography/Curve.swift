@@ -34,7 +34,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Bytes of a raw signature (r‖s, or as RFC 8032 has it), or nil for curves that do not sign.
+  /// Bytes of a raw signature (r‖s, or as in RFC 8032); nil for curves that do not sign.
   public var signatureLength: Int? { family == .montgomery ? nil : 2 * coordinateLength }
 
   var nid: Int32 {
@@ -61,26 +61,18 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
     guard let curve = Curve.allCases.first(where: { $0.nid == nid }) else { return nil }
     self = curve
   }
-
-  init?(groupName: String) {
-    guard let curve = Curve.allCases.first(where: { $0.groupName == groupName }) else { return nil }
-    self = curve
-  }
 }
 
-/// The points of small order on the Edwards curves (RFC 8032), in every encoding that they have.
+/// The points of small order on the Edwards curves (RFC 8032), in all their encodings.
 ///
-/// As public keys they are no one's: OpenSSL accepts signatures for them that anyone can make, over any message.
+/// These points must not be public keys: under such a key OpenSSL accepts signatures that anyone can make, over any
+/// message.
 enum SmallOrder {
   static func contains(_ encoded: [UInt8], on curve: Curve) -> Bool {
     guard let last = encoded.last else { return false }
     // The highest bit is the sign of x.
     let y: [UInt8] = encoded.dropLast() + [last & 0x7f]
-    switch curve {
-    case .ed25519: return ed25519.contains(y)
-    case .ed448: return ed448.contains(y)
-    default: return false
-    }
+    return curve == .ed25519 && ed25519.contains(y) || curve == .ed448 && ed448.contains(y)
   }
 
   /// y of the points of order 1, 2, 4 and 8: 1, −1, 0 and two more; then 0 and 1 with the prime added.

@@ -2,8 +2,8 @@ import COpenSSL
 import FoundationEssentials
 
 extension PrivateKey {
-  /// An ECDSA signature with the deterministic nonce of RFC 6979, so that the same seed gives the same test documents.
-  /// The nonce is derived here; OpenSSL makes the signature itself.
+  /// An ECDSA signature with the deterministic nonce of RFC 6979, so that one seed always gives the same test
+  /// documents. OpenSSL signs with the nonce that is derived here.
   public func signDeterministically(_ message: some ContiguousBytes, hash: HashAlgorithm) throws(CryptoError) -> [UInt8]
   {
     guard curve.family == .weierstrass else { return try signEdDSA(message) }
@@ -56,8 +56,7 @@ private struct DeterministicNonces: ~Copyable {
     key = [UInt8](repeating: 0x00, count: hash.digestLength)
     value = [UInt8](repeating: 0x01, count: hash.digestLength)
     let length = (Int(BN_num_bits(order)) + 7) / 8
-    // int2octets is as long as the order. The scalar is as long as the field, which has the same length for these
-    // curves.
+    // The field and the order of these curves have the same length.
     let seed = scalar.exposed().suffix(length) + bits2octets(digest, length: length)
     for separator: UInt8 in [0x00, 0x01] {
       key = mac(value + [separator] + seed)
@@ -88,7 +87,7 @@ private struct DeterministicNonces: ~Copyable {
     HMAC.authenticate(message, key: SecretBytes(copying: key), hash: hash)
   }
 
-  /// The leftmost bits of the octets, as many as the order has.
+  /// The leftmost bits of the octets; their number is the bit length of the order.
   private func bits2int(_ octets: [UInt8]) -> OpaquePointer? {
     guard let number = BN_bin2bn(octets, Int32(octets.count), nil) else { return nil }
     let excess = octets.count * 8 - Int(BN_num_bits(order))

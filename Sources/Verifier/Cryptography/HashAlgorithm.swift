@@ -1,7 +1,7 @@
 import COpenSSL
 import FoundationEssentials
 
-/// The SHA-2 functions that mdocs use (ISO/IEC 18013-5, 9.1.2.5), and SHA-1 for key identifiers alone.
+/// The SHA-2 functions of mdocs (ISO/IEC 18013-5, 9.1.2.5), and SHA-1 for key identifiers only.
 public enum HashAlgorithm: Sendable, Hashable, CaseIterable {
   case sha256, sha384, sha512
   /// Only for subject key identifiers (RFC 5280, 4.2.1.2), never for signatures.
@@ -19,47 +19,41 @@ public enum HashAlgorithm: Sendable, Hashable, CaseIterable {
   public func hash(_ data: some ContiguousBytes) -> [UInt8] {
     data.withUnsafeBytes { input in
       [UInt8](unsafeUninitializedCapacity: digestLength) { output, count in
-        var length: UInt32 = 0
         // With a fetched digest and a buffer of its size, only exhausted memory could make this fail.
-        precondition(
-          EVP_Digest(input.baseAddress, input.count, output.baseAddress, &length, algorithm, nil) == 1,
-          "SHA-2 failed")
-        count = Int(length)
+        precondition(digest(input, to: output), "SHA-2 failed")
+        count = digestLength
       }
     }
   }
 
-  /// Whether the digest of `data` is exactly `expected`; nothing is allocated.
+  /// True if the digest of `data` is exactly `expected`; nothing is allocated.
   public func matches(_ expected: some ContiguousBytes, digestOf data: some ContiguousBytes) -> Bool {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { output in
-      var length: UInt32 = 0
-      let isHashed = data.withUnsafeBytes { input in
-        EVP_Digest(input.baseAddress, input.count, output.baseAddress, &length, algorithm, nil) == 1
-      }
-      return isHashed
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: digestLength) { output in
+      data.withUnsafeBytes { digest($0, to: output) }
         && expected.withUnsafeBytes { expected in
-          expected.count == Int(length) && CRYPTO_memcmp(expected.baseAddress, output.baseAddress, expected.count) == 0
+          expected.count == output.count && CRYPTO_memcmp(expected.baseAddress, output.baseAddress, expected.count) == 0
         }
     }
   }
 
+  /// - Parameter output: holds at least the digest's length.
+  func digest(_ input: UnsafeRawBufferPointer, to output: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil) == 1
+  }
+
   package var algorithm: OpaquePointer? {
     switch self {
-    case .sha1: FetchedDigests.sha1
-    case .sha256: FetchedDigests.sha256
-    case .sha384: FetchedDigests.sha384
-    case .sha512: FetchedDigests.sha512
+    case .sha1: Self.fetchedSHA1
+    case .sha256: Self.fetchedSHA256
+    case .sha384: Self.fetchedSHA384
+    case .sha512: Self.fetchedSHA512
     }
   }
-}
 
-/// Fetched once: an implicit fetch costs more than hashing a short item, and takes a lock.
-///
-/// The pointers are written once and never freed, and OpenSSL's fetched methods are immutable and may be used from any
-/// thread, so sharing them is safe.
-private enum FetchedDigests {
-  nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)  // proof above
-  nonisolated(unsafe) static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)  // proof above
-  nonisolated(unsafe) static let sha384 = EVP_MD_fetch(nil, "SHA384", nil)  // proof above
-  nonisolated(unsafe) static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)  // proof above
+  // Fetched once: an implicit fetch takes a lock and costs more than hashing a short item. Written once, never freed,
+  // immutable in OpenSSL: threads may share them.
+  nonisolated(unsafe) private static let fetchedSHA1 = EVP_MD_fetch(nil, "SHA1", nil)  // proof above
+  nonisolated(unsafe) private static let fetchedSHA256 = EVP_MD_fetch(nil, "SHA256", nil)  // proof above
+  nonisolated(unsafe) private static let fetchedSHA384 = EVP_MD_fetch(nil, "SHA384", nil)  // proof above
+  nonisolated(unsafe) private static let fetchedSHA512 = EVP_MD_fetch(nil, "SHA512", nil)  // proof above
 }

@@ -2,16 +2,16 @@ import COpenSSL
 import FoundationEssentials
 
 extension PrivateKey {
-  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1), or the X25519/X448 output (RFC 7748), all-zero refused.
+  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1), or the X25519/X448 output (RFC 7748) unless all-zero.
   public func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes {
     guard curve == peer.curve, curve.family != .edwards, let context = derivationContext() else {
       throw .keyAgreementFailed
     }
-    // An idle context still refers to the last peer. It reads nothing of it, and the next agreement replaces it first;
-    // so the peer's key may be given another point in the meantime (`KeyRecycler`).
+    // An idle context refers to its last peer without reading it, so `KeyRecycler` may give the peer's key another
+    // point.
     defer { derivationContexts.giveBack(context) }
-    // Checking the peer again costs as much as the agreement. `PublicKey` checked that the point is on the curve and
-    // not infinity, and every curve here has cofactor 1 (or clamps, RFC 7748), so the check would add nothing.
+    // The peer's point is not checked again, since a check costs as much as the agreement. `PublicKey` has checked that
+    // the point is on the curve and not infinity. Every curve here has cofactor 1, or clamps the scalar (RFC 7748).
     guard EVP_PKEY_derive_set_peer_ex(context, peer.pkey, 0) == 1 else {
       ERR_clear_error()
       throw .keyAgreementFailed
@@ -19,8 +19,7 @@ extension PrivateKey {
     let length = curve.coordinateLength
     let secret = try SecretBytes(count: length) { buffer throws(CryptoError) in
       var written = length
-      let output = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      guard EVP_PKEY_derive(context, output, &written) == 1, written == length else {
+      guard EVP_PKEY_derive(context, buffer.octets, &written) == 1, written == length else {
         ERR_clear_error()
         throw .keyAgreementFailed
       }
@@ -28,7 +27,8 @@ extension PrivateKey {
     if curve.family == .montgomery, secret.withUnsafeBytes({ $0.allSatisfy { $0 == 0 } }) { throw .keyAgreementFailed }
     return secret
   }
-  /// A context for this key that is ready for a peer, for the caller alone.
+
+  /// A context that is ready for a peer, owned by the caller.
   private func derivationContext() -> OpaquePointer? {
     if let context = derivationContexts.take() { return context }
     guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
@@ -41,11 +41,10 @@ extension PrivateKey {
   }
 }
 
-/// HKDF (RFC 5869): two uses of OpenSSL's HMAC.
-///
-/// OpenSSL's own KDF looks its parts up by name at every call, which costs three times as much; HPKE derives six times.
+/// HKDF (RFC 5869) by OpenSSL's HMAC. OpenSSL's own HKDF costs three times as much, since it looks up its parts by
+/// name.
 public enum HKDF {
-  /// Bytes of `info`: far more than any mdoc protocol has.
+  /// Bytes of `info`.
   static let longestInfo = 1024
 
   /// `HKDF-Expand(HKDF-Extract(salt, secret), info, length)`.
@@ -56,7 +55,7 @@ public enum HKDF {
     try expand(extract(secret, salt: salt, hash: hash), info: info, length: length, hash: hash)
   }
 
-  /// `HMAC(salt, secret)`; an absent salt is an empty one.
+  /// `HMAC(salt, secret)`; an absent salt means an empty salt.
   public static func extract(
     _ secret: borrowing SecretBytes, salt: some ContiguousBytes, hash: HashAlgorithm = .sha256
   ) throws(CryptoError) -> SecretBytes {
@@ -105,10 +104,12 @@ public enum HKDF {
   }
 }
 
-/// The concatenation key derivation function (NIST SP 800-56A, 5.8.1), by OpenSSL's single-step KDF. ECDH-ES of JOSE
-/// derives its keys with it (RFC 7518, 4.6.2).
+/// The concatenation key derivation function (NIST SP 800-56A, 5.8.1) of JOSE's ECDH-ES (RFC 7518, 4.6.2).
 public enum ConcatKDF {
-  /// - Parameter info: OtherInfo, whole; at most what one protocol message can hold.
+  // Written once, never freed, immutable in OpenSSL: threads may share it.
+  nonisolated(unsafe) private static let singleStep = EVP_KDF_fetch(nil, "SSKDF", nil)  // proof above
+
+  /// - Parameter info: the whole OtherInfo.
   public static func deriveKey(
     from secret: borrowing SecretBytes, info: some ContiguousBytes, length: Int, hash: HashAlgorithm = .sha256
   ) throws(CryptoError) -> SecretBytes {
@@ -117,8 +118,8 @@ public enum ConcatKDF {
       try SecretBytes(count: length) { output throws(CryptoError) in
         let isDerived = info.withUnsafeBytes { info in
           mdoc_single_step_kdf(
-            FetchedKDF.singleStep, hash.algorithm, secret.baseAddress, secret.count, info.baseAddress, info.count,
-            output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count) == 1
+            singleStep, hash.algorithm, secret.baseAddress, secret.count, info.baseAddress, info.count,
+            output.octets, output.count) == 1
         }
         guard isDerived else {
           ERR_clear_error()
@@ -127,11 +128,6 @@ public enum ConcatKDF {
       }
     }
   }
-}
-
-private enum FetchedKDF {
-  // Written once, never freed, immutable in OpenSSL: threads may share it.
-  nonisolated(unsafe) static let singleStep = EVP_KDF_fetch(nil, "SSKDF", nil)  // proof above
 }
 
 /// HMAC (RFC 2104) by OpenSSL's MAC.
@@ -153,14 +149,14 @@ public enum HMAC {
     return tag
   }
 
-  /// Whether the tag is the whole, untruncated HMAC of the message; compared in constant time.
+  /// True if the tag is the untruncated HMAC of the message; compared in constant time.
   public static func isValid(
     _ tag: some ContiguousBytes, of message: some ContiguousBytes, key: borrowing SecretBytes, hash: HashAlgorithm
   ) -> Bool {
     constantTimeEqual(tag, authenticate(message, key: key, hash: hash))
   }
 
-  /// The HMAC of the parts as one message; `output` must hold the hash's length.
+  /// Computes the HMAC of the parts as one message. `output` must have room for the hash.
   static func compute(
     _ parts: [UnsafeRawBufferPointer], key: UnsafeRawBufferPointer, hash: HashAlgorithm,
     into output: UnsafeMutableRawBufferPointer
@@ -169,7 +165,7 @@ public enum HMAC {
     return context.begin(key: key) && parts.allSatisfy { context.update($0) } && context.finish(into: output)
   }
 
-  /// Computes one HMAC after another: a new key costs less than a new context. Its end wipes what is left of the keys.
+  /// Computes one HMAC after another: a new key costs less than a new context. Freeing the context wipes the keys.
   struct Context: ~Copyable {
     private let pointer: OpaquePointer
     let hash: HashAlgorithm
@@ -184,30 +180,30 @@ public enum HMAC {
 
     borrowing func begin(key: UnsafeRawBufferPointer) -> Bool {
       guard key.isEmpty else {
-        return EVP_MAC_init(pointer, key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count, nil) == 1
+        return EVP_MAC_init(pointer, key.octets, key.count, nil) == 1
       }
-      // OpenSSL takes no empty key. Keys are filled with zeros to the block's length, so one zero is the same key.
+      // OpenSSL refuses an empty key. HMAC pads keys with zeros to the block's length, so a key of one zero byte is the
+      // same key.
       var zero: UInt8 = 0
       return EVP_MAC_init(pointer, &zero, 1, nil) == 1
     }
 
     borrowing func update(_ part: UnsafeRawBufferPointer) -> Bool {
-      part.isEmpty || EVP_MAC_update(pointer, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count) == 1
+      part.isEmpty || EVP_MAC_update(pointer, part.octets, part.count) == 1
     }
 
-    /// `output` must hold the hash's length.
+    /// Writes the HMAC. `output` must have room for the hash.
     borrowing func finish(into output: UnsafeMutableRawBufferPointer) -> Bool {
       var length = 0
       return output.count >= hash.digestLength
-        && EVP_MAC_final(
-          pointer, output.baseAddress?.assumingMemoryBound(to: UInt8.self), &length, hash.digestLength) == 1
+        && EVP_MAC_final(pointer, output.octets, &length, hash.digestLength) == 1
     }
   }
 }
 
-/// One HMAC context without key for each hash, to be duplicated: that costs half of naming the hash anew each time.
+/// One HMAC context without a key for each hash. Duplicating it costs half of setting the hash by name.
 ///
-/// Each is written once, never freed, and only ever duplicated, which just reads it. So threads may share them.
+/// Written once, never freed, and only read, to duplicate them: threads may share them.
 private enum MacTemplates {
   nonisolated(unsafe) private static let all: [HashAlgorithm: OpaquePointer] = {  // proof above
     var templates: [HashAlgorithm: OpaquePointer] = [:]
@@ -218,7 +214,7 @@ private enum MacTemplates {
     }
     return templates
   }()
-  // SHA-256 is on every path; its own constant saves the look-up.
+  // Saves looking up the most common hash.
   nonisolated(unsafe) private static let sha256 = all[.sha256]  // proof above
 
   static func template(for hash: HashAlgorithm) -> OpaquePointer? { hash == .sha256 ? sha256 : all[hash] }

@@ -1,17 +1,17 @@
 import COpenSSL
 import FoundationEssentials
 
-/// A private key with its public half. OpenSSL holds the secret and wipes it when the last reference goes; nothing
-/// here prints or compares it.
+/// A private key with its public half. OpenSSL holds the secret and wipes it with the last reference; nothing here
+/// prints or compares it.
 public final class PrivateKey: Sendable {
   public let publicKey: PublicKey
-  // Set once and never changed; signing and deriving with one key from several threads is safe in OpenSSL.
+  // Set once and never changed. OpenSSL allows several threads to sign and derive with one key.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let derivationContexts = ContextPool()
 
   public var curve: Curve { publicKey.curve }
 
-  /// Takes over the reference; the public half is read out of it unless its encoding is known.
+  /// Takes ownership of the reference. The public half is read from the key unless its encoding is given.
   private init(adopting pair: KeyPair) throws(CryptoError) {
     pkey = pair.pkey
     do throws(CryptoError) {
@@ -22,6 +22,12 @@ public final class PrivateKey: Sendable {
       EVP_PKEY_free(pkey)
       throw error
     }
+  }
+
+  /// A key that OpenSSL has decoded. The caller keeps its own reference.
+  convenience init(referencing pkey: OpaquePointer, on curve: Curve) throws(CryptoError) {
+    EVP_PKEY_up_ref(pkey)
+    try self.init(adopting: KeyPair(curve: curve, pkey: pkey))
   }
 
   deinit { EVP_PKEY_free(pkey) }
@@ -39,24 +45,22 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: pair)
   }
 
-  /// A PEM private key: PKCS #8 or SEC 1, not encrypted. A file whose public half belongs to another scalar, or whose
-  /// scalar is out of range, is refused.
-  /// - Throws: `passphraseRequired` for one that is encrypted; `unsupportedKey`, before anything is computed, for one
-  ///   that is not on a named curve.
+  /// An unencrypted private key in PEM: PKCS #8 or SEC 1. The scalar must be in range and belong to the public half.
+  /// - Throws: `passphraseRequired` for an encrypted key; `unsupportedKey`, before any computation, for a key that is
+  ///   not on a named curve.
   public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
     try self.init(adopting: try PrivateKeyPEM.read(pem, nil))
   }
 
-  /// A PEM private key that may be encrypted (RFC 5958, 3; PKCS #5, RFC 8018). One that is not encrypted is read
-  /// without the passphrase.
-  /// - Throws: `passphraseWrong` if it does not decrypt; a file that was damaged looks no different.
-  ///   `passphraseTooCostly` if it asks for more work than `Limits` allows.
+  /// A private key in PEM that may be encrypted (RFC 5958, 3; PKCS #5, RFC 8018).
+  /// - Throws: `passphraseWrong` if the passphrase does not decrypt the key, or the key is damaged;
+  ///   `passphraseTooCostly` if decrypting demands more work than `Limits` allows.
   public convenience init(pem: some ContiguousBytes, passphrase: borrowing SecretBytes) throws(CryptoError) {
     let pair = try passphrase.withUnsafeBytes { bytes throws(CryptoError) in try PrivateKeyPEM.read(pem, bytes) }
     try self.init(adopting: pair)
   }
 
-  /// PKCS #8 in PEM, not encrypted.
+  /// Unencrypted PKCS #8 in PEM.
   public func pem() throws(CryptoError) -> [UInt8] {
     guard let bio = BIO_new(BIO_s_secmem()) else { throw .libraryFailure }
     defer { BIO_free(bio) }
@@ -67,55 +71,52 @@ public final class PrivateKey: Sendable {
     return UnsafeRawBufferPointer(start: data, count: length).map { $0 }
   }
 
-  /// The scalar or raw private key, for sealing a fresh session key at rest.
+  /// The scalar or raw private key, for encrypting a fresh session key at rest.
   public func scalar() throws(CryptoError) -> SecretBytes {
     let length = curve.coordinateLength
     guard curve.family == .weierstrass else {
       return try SecretBytes(count: length) { buffer throws(CryptoError) in
         var written = length
-        guard EVP_PKEY_get_raw_private_key(pkey, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), &written) == 1
-        else { throw .libraryFailure }
+        guard EVP_PKEY_get_raw_private_key(pkey, buffer.octets, &written) == 1 else { throw .libraryFailure }
       }
     }
     var number: OpaquePointer?
     guard EVP_PKEY_get_bn_param(pkey, "priv", &number) == 1, let number else { throw .libraryFailure }
     defer { BN_clear_free(number) }
     return try SecretBytes(count: length) { buffer throws(CryptoError) in
-      guard BN_bn2binpad(number, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(length)) == length
-      else { throw .libraryFailure }
+      guard BN_bn2binpad(number, buffer.octets, Int32(length)) == length else { throw .libraryFailure }
     }
   }
 }
 
-/// OpenSSL's form of a private key, which the caller must free, with its public point if that is known.
+/// OpenSSL's form of a private key, which the caller must free.
 struct KeyPair {
   let curve: Curve
   let pkey: OpaquePointer
-  /// The uncompressed public point; empty if it still has to be read out of the key.
+  /// The uncompressed public point; empty if it has not been read from the key.
   var point: [UInt8] = []
 }
 
 extension KeyPair {
-  /// The scalar is as long as the field and from 1 to the order, exclusive; the raw key of other curves is any.
+  /// The scalar must be as long as the field, at least 1 and below the order. On other curves any raw key is accepted.
   init(_ curve: Curve, scalar: UnsafeRawBufferPointer) throws(CryptoError) {
-    let bytes = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    guard curve.family == .weierstrass else {
-      guard let pkey = EVP_PKEY_new_raw_private_key(curve.nid, nil, bytes, scalar.count) else {
-        ERR_clear_error()
-        throw .invalidPrivateKey
+    let pair =
+      curve.family == .weierstrass
+      ? Self.pair(curve, scalar: scalar)
+      : EVP_PKEY_new_raw_private_key(curve.nid, nil, scalar.octets, scalar.count).map {
+        KeyPair(curve: curve, pkey: $0)
       }
-      self.init(curve: curve, pkey: pkey)
-      return
+    guard let pair else {
+      ERR_clear_error()
+      throw .invalidPrivateKey
     }
-    guard let pair = Self.pair(curve, scalar: scalar) else { throw .invalidPrivateKey }
     self = pair
   }
 
-  /// The key pair of a scalar, and the public point that is computed from it.
+  /// The key pair of a scalar, with the computed public point.
   private static func pair(_ curve: Curve, scalar: UnsafeRawBufferPointer) -> KeyPair? {
-    let bytes = scalar.baseAddress?.assumingMemoryBound(to: UInt8.self)
     guard scalar.count == curve.coordinateLength, let group = CurveGroups.all[curve],
-      let point = EC_POINT_new(group), let secret = BN_bin2bn(bytes, Int32(scalar.count), nil)
+      let point = EC_POINT_new(group), let secret = BN_bin2bn(scalar.octets, Int32(scalar.count), nil)
     else { return nil }
     defer {
       EC_POINT_free(point)
@@ -133,7 +134,7 @@ extension KeyPair {
   }
 }
 
-/// The groups of the curves, made once. Never freed, never changed after they are made, so that threads may share them.
+/// The groups of the curves. Made once, never freed and never changed: threads may share them.
 private enum CurveGroups {
   nonisolated(unsafe) static let all: [Curve: OpaquePointer] = {  // proof above
     var groups: [Curve: OpaquePointer] = [:]

@@ -2,11 +2,12 @@ import Base
 import COpenSSL
 import FoundationEssentials
 
-/// Reads private keys in PEM, with a passphrase if they are encrypted. It never prompts anybody for one.
+/// Reads private keys in PEM, with a passphrase if they are encrypted. It never prompts for a passphrase.
 ///
-/// OpenSSL parses the text and decrypts it; `PrivateKeyInfo` reads the key.
+/// OpenSSL parses, decrypts and decodes. The key's algorithm and curve are checked first: OpenSSL checks the key's
+/// numbers while decoding, and an RSA key of some thousand bits would take minutes.
 enum PrivateKeyPEM {
-  /// The passphrase for OpenSSL's callback, and whether it was called: only an encrypted key asks.
+  /// The passphrase for OpenSSL's callback, which only an encrypted key calls.
   private struct Request {
     let passphrase: UnsafeRawBufferPointer?
     var wasAsked = false
@@ -23,13 +24,13 @@ enum PrivateKeyPEM {
     let wrong = passphrase == nil ? CryptoError.passphraseRequired : .passphraseWrong
     guard let block = Block(pem, &request) else { throw request.wasAsked ? wrong : .invalidPrivateKey }
     switch block.label {
-    case PEM_STRING_PKCS8INF: return try PrivateKeyInfo(block.content).key()
+    case PEM_STRING_PKCS8INF: return try key(info: block.content)
     case PEM_STRING_PKCS8: return try decrypt(block.content, usable, wrong)
     case PEM_STRING_ECPRIVATEKEY:
       do throws(CryptoError) {
-        return try PrivateKeyInfo(ecPrivateKey: block.content).key()
+        return try ecKey(block.content)
       } catch {
-        // A wrong passphrase is rarely noticed before its result is read as a key.
+        // A wrong passphrase is usually noticed only when the decrypted bytes are decoded.
         throw request.wasAsked && error == .invalidPrivateKey ? .passphraseWrong : error
       }
     default: throw .unsupportedKey
@@ -40,14 +41,14 @@ enum PrivateKeyPEM {
   private static func decrypt(
     _ der: UnsafeRawBufferPointer, _ passphrase: UnsafeRawBufferPointer?, _ wrong: CryptoError
   ) throws(CryptoError) -> KeyPair {
-    guard PassphraseWork.isBounded(der) else { throw .passphraseTooCostly }
-    guard let passphrase else { throw wrong }
-    var position = der.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    var position = der.octets
     guard let sealed = d2i_X509_SIG(nil, &position, der.count) else { throw .invalidPrivateKey }
     defer { X509_SIG_free(sealed) }
     var algorithm: UnsafePointer<X509_ALGOR>?
     var content: UnsafePointer<ASN1_OCTET_STRING>?
     X509_SIG_get0(sealed, &algorithm, &content)
+    guard PassphraseWork.isBounded(algorithm) else { throw .passphraseTooCostly }
+    guard let passphrase else { throw wrong }
     var plaintext: UnsafeMutablePointer<UInt8>?
     var length: Int32 = 0
     let isDecrypted = PKCS12_pbe_crypt(
@@ -56,13 +57,70 @@ enum PrivateKeyPEM {
     guard isDecrypted != nil, let plaintext else { throw wrong }
     defer { CRYPTO_clear_free(plaintext, Int(length), nil, 0) }
     do throws(CryptoError) {
-      return try PrivateKeyInfo(UnsafeRawBufferPointer(start: plaintext, count: Int(length))).key()
+      return try key(info: UnsafeRawBufferPointer(start: plaintext, count: Int(length)))
     } catch {
       throw error == .invalidPrivateKey ? wrong : error
     }
   }
 
-  /// The first PEM block that is a private key. It is decrypted if its headers say that it is encrypted (RFC 1421).
+  /// `PrivateKeyInfo` (RFC 5958, 2; RFC 8410, 7).
+  private static func key(info der: UnsafeRawBufferPointer) throws(CryptoError) -> KeyPair {
+    var position = der.octets
+    guard let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &position, der.count) else { throw .invalidPrivateKey }
+    defer { PKCS8_PRIV_KEY_INFO_free(info) }
+    var algorithm: UnsafePointer<X509_ALGOR>?
+    guard PKCS8_pkey_get0(nil, nil, nil, &algorithm, info) == 1 else { throw .invalidPrivateKey }
+    guard let curve = curve(of: algorithm) else { throw .unsupportedKey }
+    return try pair(adopting: EVP_PKCS82PKEY(info), curve)
+  }
+
+  /// `ECPrivateKey` (RFC 5915, 3).
+  private static func ecKey(_ der: UnsafeRawBufferPointer) throws(CryptoError) -> KeyPair {
+    var position = der.octets
+    guard let pkey = d2i_PrivateKey(EVP_PKEY_EC, nil, &position, der.count) else { throw .invalidPrivateKey }
+    guard namedCurve(of: pkey) != nil else {
+      EVP_PKEY_free(pkey)
+      throw .unsupportedKey
+    }
+    return try pair(adopting: pkey, nil)
+  }
+
+  /// A named curve of `Curve`, or an Edwards or Montgomery curve; nil for other keys.
+  private static func curve(of algorithm: UnsafePointer<X509_ALGOR>?) -> Curve? {
+    var object: OpaquePointer?
+    var type: Int32 = 0
+    var parameter: UnsafeRawPointer?
+    X509_ALGOR_get0(&object, &type, &parameter, algorithm)
+    guard OBJ_obj2nid(object) == NID_X9_62_id_ecPublicKey else {
+      return Curve(nid: OBJ_obj2nid(object)).flatMap { $0.family == .weierstrass ? nil : $0 }
+    }
+    guard type == V_ASN1_OBJECT, let parameter else { return nil }
+    return Curve(nid: OBJ_obj2nid(OpaquePointer(parameter))).flatMap { $0.family == .weierstrass ? $0 : nil }
+  }
+
+  /// The pair of the decoded scalar. Its computed public half must equal the file's.
+  private static func pair(adopting pkey: OpaquePointer?, _ expected: Curve?) throws(CryptoError) -> KeyPair {
+    guard let pkey else { throw .invalidPrivateKey }
+    defer { EVP_PKEY_free(pkey) }
+    guard let curve = namedCurve(of: pkey), expected == nil || curve == expected else { throw .invalidPrivateKey }
+    let pair: KeyPair
+    let isWhole: Bool
+    do throws(CryptoError) {
+      let read = try PrivateKey(referencing: pkey, on: curve)
+      pair = try read.scalar().withUnsafeBytes { bytes throws(CryptoError) in try KeyPair(curve, scalar: bytes) }
+      isWhole = pair.point.isEmpty || pair.point == read.publicKey.encoded
+    } catch {
+      // A scalar or a point longer than the field.
+      throw .invalidPrivateKey
+    }
+    guard isWhole else {
+      EVP_PKEY_free(pair.pkey)
+      throw .invalidPrivateKey
+    }
+    return pair
+  }
+
+  /// The first PEM block with a private key, decrypted if its headers demand it (RFC 1421).
   private struct Block: ~Copyable {
     let label: String
     private let data: UnsafeMutablePointer<UInt8>
@@ -77,7 +135,7 @@ enum PrivateKeyPEM {
       let isRead = pem.withUnsafeBytes { bytes in
         guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return false }
         defer { BIO_free(bio) }
-        return PEM_bytes_read_bio_secmem(&data, &length, &name, PEM_STRING_EVP_PKEY, bio, answer, &request) == 1
+        return PEM_bytes_read_bio_secmem(&data, &length, &name, PEM_STRING_EVP_PKEY, bio, prompt, &request) == 1
       }
       guard isRead, let data, let name else { return nil }
       label = String(cString: name)
@@ -89,11 +147,11 @@ enum PrivateKeyPEM {
     deinit { CRYPTO_secure_clear_free(data, length, nil, 0) }
   }
 
-  private typealias Answer =
+  private typealias Prompt =
     @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
 
-  /// Gives the passphrase, or nothing, so that nothing ever prompts. OpenSSL wipes its buffer.
-  private static let answer: Answer = { buffer, size, _, context in
+  /// Gives the passphrase without prompting. OpenSSL wipes its buffer.
+  private static let prompt: Prompt = { buffer, size, _, context in
     guard let request = context?.assumingMemoryBound(to: Request.self), let buffer else { return -1 }
     request.pointee.wasAsked = true
     guard let passphrase = request.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
@@ -102,36 +160,69 @@ enum PrivateKeyPEM {
   }
 }
 
-/// The work that an encrypted key demands before its passphrase can be tried: the file chooses it, up to 2³¹ rounds.
-enum PassphraseWork {
-  /// Whether the work is within our bounds. It covers PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7) and their
-  /// forerunners, which all have rounds as well. False for an encoding that is not read here: OpenSSL also reads
-  /// lengths in other forms than DER's.
-  static func isBounded(_ encryptedKey: UnsafeRawBufferPointer) -> Bool {
-    var outer = DERElements(encryptedKey)
-    guard var info = outer.nested(.sequence), var algorithm = info.nested(.sequence),
-      let identifier = algorithm.next(.object), var parameters = algorithm.nested(.sequence)
-    else { return false }
-    guard DERElements.isObject(identifier, NID_pbes2) else { return hasBoundedRounds(&parameters) }
-    guard var derivation = parameters.nested(.sequence), let function = derivation.next(.object),
-      var numbers = derivation.nested(.sequence)
-    else { return false }
-    return DERElements.isObject(function, NID_id_scrypt) ? hasBoundedSteps(&numbers) : hasBoundedRounds(&numbers)
+/// The work that an encrypted key demands for each passphrase. The file chooses this work, up to 2³¹ rounds.
+private enum PassphraseWork {
+  /// True if the work is within `Limits`. PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7) are known, and their
+  /// predecessors, which also have rounds.
+  static func isBounded(_ algorithm: UnsafePointer<X509_ALGOR>?) -> Bool {
+    guard let (function, parameters) = parts(algorithm) else { return false }
+    guard function == NID_pbes2 else {
+      guard let numbers = decoded(parameters, d2i_PBEPARAM) else { return false }
+      defer { PBEPARAM_free(numbers) }
+      return isAtMost(Limits.passphraseRounds, numbers.pointee.iter)
+    }
+    guard let scheme = decoded(parameters, d2i_PBE2PARAM) else { return false }
+    defer { PBE2PARAM_free(scheme) }
+    guard let (derivation, numbers) = parts(UnsafePointer(scheme.pointee.keyfunc)) else { return false }
+    switch derivation {
+    case NID_id_scrypt: return hasBoundedSteps(numbers)
+    case NID_id_pbkdf2:
+      guard let numbers = decoded(numbers, d2i_PBKDF2PARAM) else { return false }
+      defer { PBKDF2PARAM_free(numbers) }
+      return isAtMost(Limits.passphraseRounds, numbers.pointee.iter)
+    default: return false
+    }
   }
 
-  /// Salt, rounds.
-  private static func hasBoundedRounds(_ numbers: inout DERElements) -> Bool {
-    guard numbers.next(.octetString) != nil, let rounds = numbers.number() else { return false }
-    return rounds <= Limits.passphraseRounds
+  private static func hasBoundedSteps(_ parameters: UnsafePointer<ASN1_STRING>) -> Bool {
+    guard let numbers = decoded(parameters, d2i_SCRYPT_PARAMS) else { return false }
+    defer { SCRYPT_PARAMS_free(numbers) }
+    let factors = [numbers.pointee.costParameter, numbers.pointee.blockSize, numbers.pointee.parallelizationParameter]
+    var steps = 1
+    for factor in factors {
+      guard let factor, let number = number(factor), number > 0 else { return false }
+      let (product, overflow) = steps.multipliedReportingOverflow(by: number)
+      guard !overflow, product <= Limits.passphraseSteps else { return false }
+      steps = product
+    }
+    return true
   }
 
-  /// Salt, N, r, p.
-  private static func hasBoundedSteps(_ numbers: inout DERElements) -> Bool {
-    guard numbers.next(.octetString) != nil, let cost = numbers.number(), let size = numbers.number(),
-      let parallel = numbers.number()
-    else { return false }
-    let (blocks, overflow) = cost.multipliedReportingOverflow(by: size)
-    let (steps, secondOverflow) = blocks.multipliedReportingOverflow(by: parallel)
-    return !overflow && !secondOverflow && steps <= Limits.passphraseSteps
+  private static func isAtMost(_ limit: Int, _ count: UnsafeMutablePointer<ASN1_INTEGER>?) -> Bool {
+    count.flatMap(number).map { $0 <= limit } ?? false
+  }
+
+  private static func number(_ integer: UnsafeMutablePointer<ASN1_INTEGER>) -> Int? {
+    var value: Int64 = 0
+    return ASN1_INTEGER_get_int64(&value, integer) == 1 && value >= 0 ? Int(value) : nil
+  }
+
+  /// The algorithm's number in OpenSSL, and its encoded parameters, a sequence.
+  private static func parts(_ algorithm: UnsafePointer<X509_ALGOR>?) -> (Int32, UnsafePointer<ASN1_STRING>)? {
+    var object: OpaquePointer?
+    var type: Int32 = 0
+    var parameter: UnsafeRawPointer?
+    X509_ALGOR_get0(&object, &type, &parameter, algorithm)
+    guard type == V_ASN1_SEQUENCE, let parameter else { return nil }
+    return (OBJ_obj2nid(object), parameter.assumingMemoryBound(to: ASN1_STRING.self))
+  }
+
+  private static func decoded<Value>(
+    _ encoding: UnsafePointer<ASN1_STRING>,
+    _ decode: (UnsafeMutablePointer<UnsafeMutablePointer<Value>?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int)
+      -> UnsafeMutablePointer<Value>?
+  ) -> UnsafeMutablePointer<Value>? {
+    var position = ASN1_STRING_get0_data(encoding)
+    return decode(nil, &position, Int(ASN1_STRING_length(encoding)))
   }
 }

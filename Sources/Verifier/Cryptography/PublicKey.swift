@@ -3,28 +3,27 @@ import COpenSSL
 import FoundationEssentials
 import Synchronization
 
-/// A public key that was checked when it was made: of exact length; on Weierstrass curves a point of the curve and not
-/// infinity; on Edwards curves not of small order. Otherwise every string of the right length is a key on the Edwards and
-/// Montgomery curves (RFC 8032, RFC 7748): one that is no point verifies nothing, one of small order agrees on nothing.
+/// A checked public key of exact length. On Weierstrass curves it is a point on the curve, not infinity. On Edwards
+/// curves it is not of small order. On Edwards and Montgomery curves any other string of the right length is a key (RFC
+/// 8032, RFC 7748): a key that is not a point verifies no signature, and a key of small order agrees on no secret.
 public final class PublicKey: Sendable {
   public let curve: Curve
   /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.
   public let encoded: [UInt8]
-  // Set once and never changed: OpenSSL's read operations on a key (verify, derive as peer) may run in parallel, and
-  // the reference is counted atomically.
+  // Set once and never changed. OpenSSL's read operations on a key (verify, derive as peer) may run in parallel, and it
+  // counts references atomically.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let verificationContexts: ContextPool
-  /// Whether `VerificationTables` is to keep a table for the key.
+  /// True if `VerificationTables` may keep a table for the key.
   let isReused = Atomic(false)
 
-  /// The bytes before the point in the SubjectPublicKeyInfo of a P-256 key: id-ecPublicKey with prime256v1 (RFC 5480,
-  /// 2).
+  /// The bytes before the point in the SubjectPublicKeyInfo of a P-256 key (RFC 5480, 2).
   public static let p256InfoPrefix: [UInt8] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
     0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Takes over the references.
+  /// Takes ownership of the references.
   private init(curve: Curve, encoded: [UInt8], adopting key: ImportedKey) {
     self.curve = curve
     self.encoded = encoded
@@ -32,7 +31,7 @@ public final class PublicKey: Sendable {
     verificationContexts = ContextPool(key.verification)
   }
 
-  /// Takes over the reference to a key that was checked elsewhere.
+  /// Takes ownership of a key that was checked elsewhere.
   package convenience init(curve: Curve, encoded: [UInt8], adopting pkey: OpaquePointer) {
     self.init(curve: curve, encoded: encoded, adopting: ImportedKey(pkey: pkey))
   }
@@ -41,7 +40,7 @@ public final class PublicKey: Sendable {
 
   /// An uncompressed point `04‖x‖y` (SEC 1, 2.3.3), or the raw key of an Edwards or Montgomery curve.
   ///
-  /// Compressed, hybrid and infinity encodings are refused here, before OpenSSL, which would take them.
+  /// Compressed, hybrid and infinity encodings are refused here, since OpenSSL accepts them.
   public convenience init(curve: Curve, encoded: some Collection<UInt8>) throws(CryptoError) {
     let bytes = Array(encoded)
     guard curve.family == .weierstrass else {
@@ -68,7 +67,7 @@ public final class PublicKey: Sendable {
     var point: [UInt8] = []
     point.reserveCapacity(1 + 2 * curve.coordinateLength)
     point.append(0x04)
-    // As arrays: unspecialised collections are appended byte by byte.
+    // Converted to arrays: Swift appends other collections byte by byte in unspecialised code.
     point += Array(x)
     point += Array(y)
     self.init(curve: curve, encoded: point, adopting: try importPoint(point, on: curve))
@@ -87,17 +86,16 @@ public final class PublicKey: Sendable {
     }
   }
 
-  /// A key that OpenSSL has parsed, for instance out of a certificate. Only the named curves of `Curve` are accepted.
+  /// A key that OpenSSL has parsed, for example from a certificate. Only the named curves of `Curve` are accepted.
   package convenience init(referencing pkey: OpaquePointer) throws(CryptoError) {
     guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
     let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey, on: curve) : rawPublicKey(of: pkey)
-    // The key is imported anew and not shared: the parser also takes compressed points, and points that it did not
-    // check.
+    // Imported again, not shared with the parser: the parser also accepts compressed and unchecked points.
     try self.init(curve: curve, encoded: encoded)
   }
 
-  /// SubjectPublicKeyInfo in DER (RFC 5280, 4.1.2.7; RFC 5480; RFC 8410), the point uncompressed; nil if OpenSSL has no
-  /// memory.
+  /// SubjectPublicKeyInfo in DER (RFC 5280, 4.1.2.7; RFC 5480; RFC 8410), with an uncompressed point; nil if memory
+  /// runs out.
   package var subjectPublicKeyInfo: [UInt8]? {
     let info = X509_PUBKEY_new()
     defer { X509_PUBKEY_free(info) }
@@ -134,7 +132,7 @@ extension PublicKey: Equatable {
   }
 }
 
-/// OpenSSL's key, with a context for verifying if it already has one.
+/// OpenSSL's key, with its context for verifying, if it has one.
 private struct ImportedKey {
   let pkey: OpaquePointer
   var verification: OpaquePointer?
@@ -145,8 +143,8 @@ private struct ImportedKey {
   }
 }
 
-/// Imports a point through a template key that already has the curve's parameters: a quarter of the cost of building
-/// the parameters anew. OpenSSL checks that the point is on the curve.
+/// Imports a point through a template key with the curve's parameters. Making the parameters each time would cost four
+/// times as much. OpenSSL checks that the point is on the curve.
 private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) -> ImportedKey {
   guard let key = KeyRecycler.take(for: curve) ?? keyWithParameters(of: curve).map({ ImportedKey(pkey: $0) }) else {
     throw .libraryFailure
@@ -168,18 +166,17 @@ private func keyWithParameters(of curve: Curve) -> OpaquePointer? {
   return pkey
 }
 
-/// P-256 keys that are no longer in use and can be given another point. Two thirds of an import is making the key
-/// around the point, and every answer brings two new points.
+/// Keeps unused P-256 keys, which can get another point. Making a key is two thirds of the cost of an import, and every
+/// response has two new points.
 ///
-/// A key's context for verifying goes with it: it reads the key's point at each verification, so it then verifies with
-/// the new one.
+/// A key keeps its context for verifying, which reads the key's point at each verification.
 private enum KeyRecycler {
   private static let capacity = 64
   private static let keys = Locked<[SendableKey]>([])
 
-  // A key in the list is handed to one taker. Nothing else uses it: its `PublicKey` is gone and its context comes along.
-  // What may still refer to it, further contexts about to be freed and idle ones for agreements
-  // (`sharedSecret(with:)`), reads nothing of it, and counts references atomically.
+  // A key in the list gets one new owner. Its `PublicKey` no longer exists, and its context for verifying is in the
+  // list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for agreements
+  // (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
   private struct SendableKey: @unchecked Sendable { let key: ImportedKey }
 
   static func take(for curve: Curve) -> ImportedKey? {
@@ -221,7 +218,7 @@ private func rawPublicKey(of pkey: OpaquePointer) throws(CryptoError) -> [UInt8]
   return Array(output[..<length])
 }
 
-/// The curve of a parsed key, or nil for RSA, unnamed (explicit) parameters and curves that are not ours.
+/// The curve of a parsed key; nil for RSA, unnamed (explicit) parameters and unsupported curves.
 func namedCurve(of pkey: OpaquePointer) -> Curve? {
   switch EVP_PKEY_get_base_id(pkey) {
   case NID_ED25519: return .ed25519
@@ -229,7 +226,7 @@ func namedCurve(of pkey: OpaquePointer) -> Curve? {
   case NID_X25519: return .x25519
   case NID_X448: return .x448
   case NID_X9_62_id_ecPublicKey:
-    // Explicit parameters that happen to be a known curve's are matched to its name by OpenSSL, but are not allowed.
+    // OpenSSL names a known curve even if its parameters are explicit, which is not allowed.
     var explicit: Int32 = 0
     if EVP_PKEY_get_int_param(pkey, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &explicit) == 1, explicit != 0 {
       return nil
@@ -237,13 +234,12 @@ func namedCurve(of pkey: OpaquePointer) -> Curve? {
     var name = [CChar](repeating: 0, count: 64)
     var length = 0
     guard EVP_PKEY_get_group_name(pkey, &name, name.count, &length) == 1 else { return nil }
-    return Curve(groupName: String(decoding: name[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self))
+    return Curve(nid: OBJ_sn2nid(name))
   default: return nil
   }
 }
 
-/// One key per curve whose parameters others copy. Never freed, never changed after it is made, so that threads may
-/// share it.
+/// One key per curve, whose parameters are copied. Never freed and never changed: threads may share them.
 private enum KeyTemplates {
   nonisolated(unsafe) private static let keys: [Curve: OpaquePointer] = {  // proof above
     var keys: [Curve: OpaquePointer] = [:]
@@ -252,7 +248,7 @@ private enum KeyTemplates {
     }
     return keys
   }()
-  // P-256 is on every path; its own constant saves the look-up.
+  // Saves looking up the most common curve.
   nonisolated(unsafe) private static let p256 = keys[.p256]  // proof above
 
   static func template(for curve: Curve) -> OpaquePointer? { curve == .p256 ? p256 : keys[curve] }
@@ -264,7 +260,7 @@ func generate(on curve: Curve) -> OpaquePointer? {
   return KeyTemplates.template(for: curve).flatMap { generate(by: EVP_PKEY_CTX_new($0, nil)) }
 }
 
-/// Takes over the context.
+/// Takes ownership of the context.
 private func generate(by context: OpaquePointer?, groupID: Int32? = nil) -> OpaquePointer? {
   guard let context else { return nil }
   defer { EVP_PKEY_CTX_free(context) }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A SHA-256 over bytes that come one after another, of which digests can be taken on the way.
+/// An incremental SHA-256 that gives a digest at any time.
 package struct RunningHash: ~Copyable {
   private let context: OpaquePointer
   private let copy: OpaquePointer
@@ -17,7 +17,7 @@ package struct RunningHash: ~Copyable {
     EVP_MD_CTX_free(copy)
   }
 
-  /// Starts again with nothing absorbed.
+  /// Discards all absorbed bytes and starts again.
   package func reset() {
     // With a fetched digest, only exhausted memory could make this fail.
     precondition(EVP_DigestInit_ex(context, HashAlgorithm.sha256.algorithm, nil) == 1, "SHA-256 failed")
@@ -29,7 +29,7 @@ package struct RunningHash: ~Copyable {
 
   package func absorb(_ bytes: [UInt8]) { bytes.withUnsafeBytes { absorb($0) } }
 
-  /// The digest of all that was absorbed so far; more can follow.
+  /// The digest of all absorbed bytes. More bytes can follow.
   package func digest() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 32) { output, count in
       precondition(
@@ -40,7 +40,7 @@ package struct RunningHash: ~Copyable {
   }
 }
 
-/// AES-256 of single blocks without a mode (FIPS 197), for pseudorandom streams.
+/// AES-256 of single blocks (FIPS 197), for pseudorandom streams.
 package struct AESBlocks: ~Copyable {
   private let context: OpaquePointer
 

@@ -1,10 +1,10 @@
 import COpenSSL
 import FoundationEssentials
 
-/// Secret bytes: one owner, never printed, wiped when they go.
+/// Secret bytes: one owner, never printed, wiped when freed.
 public struct SecretBytes: ~Copyable, Sendable {
-  // Owned by this value alone (it cannot be copied), written only before anyone else sees it, freed in `deinit`; so
-  // handing it to another thread is safe.
+  // Owned by this value, which cannot be copied. Written only in the initialiser, and freed in `deinit`. So the value
+  // may move to another thread.
   nonisolated(unsafe) private let buffer: UnsafeMutableRawBufferPointer
 
   public var count: Int { buffer.count }
@@ -42,8 +42,18 @@ public struct SecretBytes: ~Copyable, Sendable {
     try body(UnsafeRawBufferPointer(buffer))
   }
 
-  /// An ordinary copy, for secrets that have to be stored or shown. The caller is responsible for it.
+  /// An ordinary copy that is not wiped, for storing or showing the secret.
   public borrowing func exposed() -> [UInt8] { Array(UnsafeRawBufferPointer(buffer)) }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The start, as OpenSSL takes it.
+  var octets: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// The start, as OpenSSL takes it.
+  var octets: UnsafeMutablePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 
 func cleanse(_ memory: UnsafeMutableRawBufferPointer) { OPENSSL_cleanse(memory.baseAddress, memory.count) }
@@ -53,7 +63,7 @@ private func wipe(_ memory: UnsafeMutableRawBufferPointer) {
   memory.deallocate()
 }
 
-/// The operating system's random bytes, through OpenSSL's generator.
+/// Random bytes of OpenSSL's generator, which the operating system seeds.
 public enum Random {
   public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: count)
@@ -62,13 +72,11 @@ public enum Random {
   }
 
   static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(CryptoError) {
-    guard RAND_priv_bytes(buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(buffer.count)) == 1 else {
-      throw .libraryFailure
-    }
+    guard RAND_priv_bytes(buffer.octets, Int32(buffer.count)) == 1 else { throw .libraryFailure }
   }
 }
 
-/// Comparison in time that depends on the lengths alone.
+/// Comparison in time that depends only on the lengths.
 public func constantTimeEqual(_ left: some ContiguousBytes, _ right: some ContiguousBytes) -> Bool {
   left.withUnsafeBytes { left in
     right.withUnsafeBytes { right in
@@ -77,18 +85,16 @@ public func constantTimeEqual(_ left: some ContiguousBytes, _ right: some Contig
   }
 }
 
-/// Decodes secrets that are written as text. No copy remains that is not wiped.
+/// Decodes secrets that are written as text. Every intermediate copy is wiped.
 extension SecretBytes {
-  /// The bytes of a text in base64 with padding (RFC 4648, 4), or nil. Like `Base64` of Base it accepts one text for a
-  /// byte string: no white space, no stray bits.
+  /// Decodes base64 with padding (RFC 4648, 4); nil for any other text. As in `Base64`, each byte string has exactly
+  /// one accepted text: no white space, no stray bits.
   public static func decoding(base64 text: UnsafeRawBufferPointer) -> SecretBytes? {
     guard !text.isEmpty, text.count % 4 == 0, text.count < 1 << 20 else { return nil }
     let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
     let decoded = try? SecretBytes(count: text.count / 4 * 3) { output throws(CryptoError) in
       defer { ERR_clear_error() }
-      let count = EVP_DecodeBlock(
-        output.baseAddress?.assumingMemoryBound(to: UInt8.self), text.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        Int32(text.count))
+      let count = EVP_DecodeBlock(output.octets, text.octets, Int32(text.count))
       guard count == output.count else { throw .invalidLength }
     }
     guard let whole = decoded else { return nil }
@@ -97,7 +103,7 @@ extension SecretBytes {
     return bytes
   }
 
-  /// The bytes of a text in base64url without padding (RFC 4648, 5), or nil.
+  /// Decodes base64url without padding (RFC 4648, 5); nil for any other text.
   public static func decoding(base64URLSafe text: UnsafeRawBufferPointer) -> SecretBytes? {
     let padding = (4 - text.count % 4) % 4
     let standard = try? SecretBytes(count: text.count + padding) { output throws(CryptoError) in
@@ -115,7 +121,7 @@ extension SecretBytes {
     return text.withUnsafeBytes { decoding(base64: $0) }
   }
 
-  /// The bytes of a text in hexadecimal digits, or nil.
+  /// Decodes hexadecimal digits; nil for any other text.
   public static func decoding(hex text: UnsafeRawBufferPointer) -> SecretBytes? {
     guard text.count % 2 == 0 else { return nil }
     return try? SecretBytes(count: text.count / 2) { output throws(CryptoError) in
@@ -131,11 +137,7 @@ extension SecretBytes {
   private borrowing func isWritten(inBase64 text: UnsafeRawBufferPointer) -> Bool {
     // The encoder ends its text with a zero byte.
     let again = try? SecretBytes(count: text.count + 1) { output throws(CryptoError) in
-      let count = withUnsafeBytes { bytes in
-        EVP_EncodeBlock(
-          output.baseAddress?.assumingMemoryBound(to: UInt8.self),
-          bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count))
-      }
+      let count = withUnsafeBytes { EVP_EncodeBlock(output.octets, $0.octets, Int32($0.count)) }
       guard Int(count) == text.count else { throw .invalidLength }
     }
     guard let again else { return false }
@@ -143,13 +145,13 @@ extension SecretBytes {
   }
 }
 
-/// A secret with several holders: it is wiped when the last of them is gone.
+/// A secret with several owners. It is wiped with the last reference.
 public final class SharedSecret: Sendable {
   public let bytes: SecretBytes
 
   public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
-  /// A shared secret that owns a copy of the bytes.
+  /// Makes a shared secret that owns a copy of the bytes.
   public convenience init(copying bytes: borrowing SecretBytes) {
     self.init(bytes.withUnsafeBytes { SecretBytes(copying: $0) })
   }

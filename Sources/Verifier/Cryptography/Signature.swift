@@ -4,7 +4,7 @@ import FoundationEssentials
 extension PublicKey {
   /// Verifies a raw ECDSA signature r‖s of fixed width (RFC 9053, 2.1) over the hash of `message`.
   ///
-  /// False for anything that is not a valid signature: wrong width (DER among them), r or s out of range, wrong key.
+  /// It is also false for a signature of the wrong width, such as DER, and for r or s out of range.
   public func verifyECDSA(_ signature: some Collection<UInt8>, of message: some ContiguousBytes, hash: HashAlgorithm)
     -> Bool
   {
@@ -13,20 +13,17 @@ extension PublicKey {
       ?? Array(signature).withUnsafeBufferPointer { verify($0, of: message, hash: hash) }
   }
 
-  /// Verifies a signature in DER, as certificates have it (RFC 5480).
+  /// Verifies a signature in DER, the form of certificates (RFC 5480).
   package func verifyECDSA(
     der signature: UnsafeBufferPointer<UInt8>, of message: UnsafeRawBufferPointer, hash: HashAlgorithm
   ) -> Bool {
     guard curve.family == .weierstrass else { return false }
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digest in
-      var length: UInt32 = 0
-      guard EVP_Digest(message.baseAddress, message.count, digest.baseAddress, &length, hash.algorithm, nil) == 1
-      else { return false }
-      return verifyECDSA(der: signature, ofDigest: UnsafeBufferPointer(rebasing: digest[..<Int(length)]))
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: hash.digestLength) { digest in
+      hash.digest(message, to: digest) && verifyECDSA(der: signature, ofDigest: UnsafeBufferPointer(digest))
     }
   }
 
-  /// - Parameter tables: where the table of the key is kept, if the key signs again and again.
+  /// - Parameter tables: the store with the key's table, if the key is reused.
   func verifyECDSA(
     der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>,
     tables: VerificationTables = .shared
@@ -51,7 +48,7 @@ extension PublicKey {
     }
   }
 
-  /// A context that is ready to verify with this key, for the caller alone.
+  /// A context that is ready to verify, owned by the caller.
   private func verificationContext() -> OpaquePointer? {
     if let context = verificationContexts.take() { return context }
     guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
@@ -71,8 +68,7 @@ extension PublicKey {
     let bytes = Array(signature)
     let isValid = message.withUnsafeBytes { message in
       EVP_DigestVerifyInit(context, nil, nil, nil, pkey) == 1
-        && EVP_DigestVerify(
-          context, bytes, bytes.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1
+        && EVP_DigestVerify(context, bytes, bytes.count, message.octets, message.count) == 1
     }
     if !isValid { ERR_clear_error() }
     return isValid
@@ -100,7 +96,7 @@ extension PrivateKey {
     return try rawSignature(pair, half: curve.coordinateLength)
   }
 
-  /// An Ed25519 or Ed448 signature, which is deterministic by itself.
+  /// An Ed25519 or Ed448 signature, which is deterministic.
   public func signEdDSA(_ message: some ContiguousBytes) throws(CryptoError) -> [UInt8] {
     guard curve.family == .edwards, let length = curve.signatureLength, let context = EVP_MD_CTX_new() else {
       throw .unsupportedKey
@@ -110,8 +106,7 @@ extension PrivateKey {
     var written = length
     let isSigned = message.withUnsafeBytes { message in
       EVP_DigestSignInit(context, nil, nil, nil, pkey) == 1
-        && EVP_DigestSign(
-          context, &signature, &written, message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count) == 1
+        && EVP_DigestSign(context, &signature, &written, message.octets, message.count) == 1
     }
     guard isSigned else { throw .libraryFailure }
     return signature
@@ -130,16 +125,13 @@ func rawSignature(_ pair: OpaquePointer, half: Int) throws(CryptoError) -> [UInt
   return output
 }
 
-/// The form in which OpenSSL takes ECDSA signatures: DER `SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279, 2.2.3).
-///
-/// Written by hand, because OpenSSL's way takes two numbers, a structure around them and five allocations.
+/// OpenSSL's form of ECDSA signatures: DER `SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279, 2.2.3). Its own writer takes
+/// five allocations.
 enum DERSignature {
-  /// The longest signature, that of P-521: two numbers of 66 bytes with at most one byte before each, their heads, and
-  /// the longer outer head.
+  /// Bytes of the longest signature, P-521's: an outer head, and two numbers of 66 bytes with heads and padding.
   static let longest = 3 + 2 * (2 + 67)
 
-  /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes, and returns the length
-  /// written.
+  /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes, and returns the length.
   static func write(_ signature: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) -> Int {
     precondition(signature.count <= 2 * 66 && output.count >= longest, "the buffer holds the longest signature")
     let half = signature.count / 2
@@ -160,7 +152,8 @@ enum DERSignature {
     position += 1
   }
 
-  /// An INTEGER without leading zeros, apart from the one that keeps it positive; zero is one zero byte.
+  /// An INTEGER in DER. It has a leading zero only if the number would otherwise be negative. The number 0 is one zero
+  /// byte.
   private struct Number {
     let bytes: UnsafeBufferPointer<UInt8>
     let isPadded: Bool
@@ -181,18 +174,18 @@ enum DERSignature {
   }
 }
 
-/// Why a cryptographic operation could not be done. A signature or tag that does not verify is not an error but `false`.
+/// The reason why a cryptographic operation failed. A signature or tag that does not verify is `false`, not an error.
 public enum CryptoError: Error, Sendable, Hashable {
-  /// The bytes are no public key on the curve: wrong length, not on the curve, or infinity.
+  /// The bytes are not a public key on the curve: wrong length, not on the curve, or infinity.
   case invalidPublicKey
   case invalidPrivateKey
   /// The private key is encrypted, and no passphrase was given.
   case passphraseRequired
   /// The private key does not decrypt with the passphrase.
   case passphraseWrong
-  /// The encrypted private key asks for more work than `Limits` allows before a passphrase can be tried.
+  /// The encrypted private key demands more work than `Limits` allows.
   case passphraseTooCostly
-  /// The key's type, or the algorithm for it, is not among those of this module.
+  /// The key's type, or the algorithm for it, is unsupported.
   case unsupportedKey
   /// Keys of different curves, or an all-zero shared secret (RFC 7748, 6).
   case keyAgreementFailed
@@ -200,6 +193,6 @@ public enum CryptoError: Error, Sendable, Hashable {
   case decryptionFailed
   /// A nonce, key or output length outside the algorithm's bounds.
   case invalidLength
-  /// OpenSSL failed in a call that only exhausted memory or a broken installation can make fail.
+  /// OpenSSL failed for lack of memory or in a broken installation.
   case libraryFailure
 }

@@ -1,24 +1,24 @@
 import Base
 
-/// A digital signature algorithm of COSE and JOSE: the algorithms of ISO/IEC 18013-5 (Table B.3 and 9.1.2.4), with
-/// their fully specified forms (RFC 9864).
+/// A signature algorithm of COSE and JOSE: one of ISO/IEC 18013-5 (Table B.3 and 9.1.2.4), or its fully specified form
+/// (RFC 9864).
 ///
-/// An algorithm is bound to its curves: ES256 with a P-384 key is refused before any signature is checked. There is no
+/// An algorithm is bound to its curves: ES256 with a P-384 key is refused without checking the signature. There is no
 /// `none` and no HMAC: a public key must never become a shared secret (RFC 8725, 2.1 and 3.1).
 package struct SignatureAlgorithm: Sendable, Hashable {
   /// The name in both registries.
   package let name: String
   /// The identifier in COSE's registry.
   package let coseIdentifier: Int64
-  /// Nil for EdDSA, which hashes by itself.
+  /// Nil for EdDSA, which includes its hash.
   package let hash: HashAlgorithm?
-  /// The curves that a COSE signature of this algorithm may use.
+  /// The curves for COSE signatures.
   package let coseCurves: [Curve]
-  /// The curves that a JOSE signature of this algorithm may use; empty if JOSE does not have the algorithm.
+  /// The curves for JOSE signatures; empty if JOSE lacks the algorithm.
   package let joseCurves: [Curve]
 
-  /// In COSE, ISO/IEC 18013-5 also uses ES256, ES384 and ES512 with brainpool curves. JOSE binds each of them to one
-  /// curve (RFC 7518, 3.4). The ESB algorithms are registered for COSE; ISO/IEC TS 18013-7 uses their names in JOSE too.
+  /// In COSE, ISO/IEC 18013-5 also uses ES256, ES384 and ES512 with brainpool curves. JOSE binds each to one curve
+  /// (RFC 7518, 3.4). The ESB algorithms are registered for COSE; ISO/IEC TS 18013-7 uses their names in JOSE too.
   package static let all: [SignatureAlgorithm] = [
     .init("ES256", -7, .sha256, cose: [.p256, .brainpoolP256r1], jose: [.p256]),
     .init("ES384", -35, .sha384, cose: [.p384, .brainpoolP320r1, .brainpoolP384r1], jose: [.p384]),
@@ -35,7 +35,7 @@ package struct SignatureAlgorithm: Sendable, Hashable {
     .init("ESB512", -268, .sha512, cose: [.brainpoolP512r1], jose: [.brainpoolP512r1]),
   ]
 
-  /// The algorithms that JOSE has.
+  /// The algorithms of JOSE.
   package static let jose = all.filter { !$0.joseCurves.isEmpty }
 
   private init(_ name: String, _ coseIdentifier: Int64, _ hash: HashAlgorithm?, cose: [Curve], jose: [Curve]) {
@@ -51,23 +51,24 @@ package struct SignatureAlgorithm: Sendable, Hashable {
     self = algorithm
   }
 
-  /// JOSE's algorithm of exactly this name (RFC 7515, 5.3: compared without any mapping).
+  /// JOSE's algorithm of exactly this name (RFC 7515, 5.3).
   package init?(joseName: String) {
     guard let algorithm = Self.jose.first(where: { $0.name.hasSameBytes(as: joseName) }) else { return nil }
     self = algorithm
   }
 
-  /// The algorithm that we sign with: the one that every reader of ISO/IEC 18013-5:2021 knows comes first in the table.
+  /// The algorithm to sign with. The table begins with the algorithms that every reader of ISO/IEC 18013-5:2021 knows.
   package static func preferredInCOSE(for curve: Curve) -> SignatureAlgorithm? {
     all.first { $0.coseCurves.contains(curve) }
   }
 
-  /// The algorithm that we sign with; nil for a curve that JOSE has no signatures for.
+  /// The algorithm to sign with; nil for a curve without JOSE signatures.
   package static func preferredInJOSE(for curve: Curve) -> SignatureAlgorithm? {
     jose.first { $0.joseCurves.contains(curve) }
   }
 
-  /// Whether the signature, in the fixed-length form of COSE and JOSE, verifies. The caller has checked the curve.
+  /// True if the signature, in the fixed-length form of COSE and JOSE, verifies. The caller must have checked the
+  /// curve.
   package func verify(_ signature: some Collection<UInt8>, of message: [UInt8], key: PublicKey) -> Bool {
     if let hash { return key.verifyECDSA(signature, of: message, hash: hash) }
     return key.verifyEdDSA(signature, of: message)

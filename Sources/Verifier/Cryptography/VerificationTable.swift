@@ -1,23 +1,22 @@
 import Base
 import COpenSSL
 
-/// Multiples of a P-256 public key Q, computed once, that make each verification with that key cheaper.
+/// Precomputed multiples of a P-256 public key Q, for cheaper verifications.
 ///
-/// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table for the generator G alone,
-/// so u2·Q costs it three times what u1·G does. With a table for Q, which OpenSSL computes as for any other generator,
-/// both cost the same. What is checked, and in which order, is as in OpenSSL's own verification; nothing here is secret.
-/// It goes past OpenSSL's providers, so if only validated ones may run, there is no table.
+/// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table only for the generator G,
+/// so u2·Q costs three times as much as u1·G. A table for Q, computed as for another generator, makes both equal.
+/// OpenSSL's verification makes the same checks in the same order. Nothing here is secret. A table bypasses OpenSSL's
+/// providers, so no table is made if only validated providers may run.
 ///
-/// It takes 150 kB, and 35 ms of a processor once.
+/// A table takes 150 kB of memory, and 35 ms of processor time to make.
 final class VerificationTable: Sendable {
-  // Never changed after they are made, and OpenSSL's functions take them as constants.
+  // Never changed: OpenSSL's functions take them as constants.
   nonisolated(unsafe) private static let curve = EC_GROUP_new_by_curve_name(Curve.p256.nid)
   nonisolated(unsafe) private static let order = curve.flatMap { EC_GROUP_get0_order($0) }  // proof above
-  /// The curve with Q in the place of G, and its table.
+  /// The curve with Q instead of G, and its table.
   nonisolated(unsafe) private let multiples: OpaquePointer  // proof above
 
-  /// Whether a table for this key is worth its cost: the key is on P-256, and OpenSSL has code of its own for that
-  /// curve.
+  /// True if a table is worth its cost: on P-256, where OpenSSL has special code for the curve.
   static func pays(for key: PublicKey) -> Bool {
     #if arch(x86_64) || arch(arm64)
       key.curve == .p256 && EVP_default_properties_is_fips_enabled(nil) == 0
@@ -26,7 +25,7 @@ final class VerificationTable: Sendable {
     #endif
   }
 
-  /// Nil for other curves, and when memory is short.
+  /// Nil for other curves, or if memory runs out.
   init?(_ key: PublicKey) {
     guard key.curve == .p256, let curve = Self.curve, let order = Self.order, let multiples = EC_GROUP_dup(curve) else {
       ERR_clear_error()
@@ -47,7 +46,7 @@ final class VerificationTable: Sendable {
 
   deinit { EC_GROUP_free(multiples) }
 
-  /// Whether a DER signature over a hash is this key's.
+  /// True if this key made the DER signature over the hash.
   func verifies(_ signature: UnsafeBufferPointer<UInt8>, of digest: UnsafeBufferPointer<UInt8>) -> Bool {
     let isValid = check(signature, digest)
     if !isValid { ERR_clear_error() }
@@ -67,7 +66,7 @@ final class VerificationTable: Sendable {
     }
     let inverse = BN_CTX_get(context)
     let u1 = BN_CTX_get(context)
-    // `BN_CTX_get` gives nil from its first failure on, so checking the last is enough.
+    // `BN_CTX_get` returns nil from its first failure on, so the last check is enough.
     guard let u2 = BN_CTX_get(context) else { return false }
     let length = min(digest.count, Curve.p256.coordinateLength)  // the leftmost bits, as many as the order has
     guard BN_bin2bn(digest.baseAddress, Int32(length), u1) != nil, BN_mod_inverse(inverse, s, order, context) != nil,
@@ -85,7 +84,7 @@ final class VerificationTable: Sendable {
     defer { EC_POINT_free(second) }
     guard EC_POINT_mul(curve, first, u1, nil, nil, context) == 1,
       EC_POINT_mul(multiples, second, u2, nil, nil, context) == 1,
-      // If both are the same point, or each other's negative, this doubles the point or gives infinity.
+      // This function also handles equal points, and opposite points, whose sum is infinity.
       EC_POINT_add(curve, first, first, second, context) == 1, EC_POINT_is_at_infinity(curve, first) == 0,
       let x = BN_CTX_get(context), EC_POINT_get_affine_coordinates(curve, first, x, nil, context) == 1
     else { return nil }
@@ -96,11 +95,11 @@ final class VerificationTable: Sendable {
     BN_is_zero(number) == 0 && BN_is_negative(number) == 0 && BN_ucmp(number, order) < 0
   }
 
-  /// r and s of a signature in DER; nil for any other encoding of them (RFC 3279, 2.2.3).
+  /// r and s of a signature in DER; nil for any other encoding (RFC 3279, 2.2.3).
   private static func numbers(of signature: UnsafeBufferPointer<UInt8>) -> OpaquePointer? {
     var position = signature.baseAddress
     guard let pair = d2i_ECDSA_SIG(nil, &position, signature.count) else { return nil }
-    // OpenSSL reads BER too, and stops before what follows: only what it would write itself is DER.
+    // OpenSSL also reads BER and ignores trailing bytes. The input is DER only if it equals OpenSSL's own encoding.
     let isDER = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(signature.count, 1)) { written in
       guard i2d_ECDSA_SIG(pair, nil) == signature.count else { return false }
       var end = written.baseAddress
@@ -114,18 +113,15 @@ final class VerificationTable: Sendable {
   }
 }
 
-/// The tables of keys that sign again and again. These are trusted document signers: no other keys are counted, and
-/// only good signatures count.
-///
-/// They are kept by point, however many certificates and documents come with the same key.
+/// The tables of reused keys, by point. Only good signatures of trusted document signers are counted.
 final class VerificationTables: Sendable {
-  static let shared = VerificationTables(places: 32)
-  /// How many good signatures lead to a table. A table pays for itself after about a thousand verifications, and a key
-  /// that has come this far will come that far.
+  static let shared = VerificationTables(slots: 32)
+  /// The number of good signatures before a table is made. A table pays off after about a thousand verifications. A key
+  /// with this many signatures is likely to reach that number.
   static let enough = 128
-  /// Seconds after which a key that has not signed gives its place to another.
+  /// Seconds without a signature after which a key gives up its slot.
   static let idle: Int64 = 3_600
-  /// The most keys that are counted.
+  /// Maximum number of keys to count.
   private static let capacity = 1_024
 
   private struct Use {
@@ -134,16 +130,16 @@ final class VerificationTables: Sendable {
     var table: VerificationTable?
     var isMaking = false
 
-    var takesPlace: Bool { table != nil || isMaking }
+    var takesSlot: Bool { table != nil || isMaking }
   }
 
   private let uses = Locked<[[UInt8]: Use]>([:])
-  private let places: Int
+  private let slots: Int
   private let clock: @Sendable () -> Int64
 
-  /// - Parameter clock: seconds since any moment.
-  init(places: Int, clock: @escaping @Sendable () -> Int64 = { (ContinuousClock.now - start).components.seconds }) {
-    self.places = places
+  /// - Parameter clock: seconds since any time.
+  init(slots: Int, clock: @escaping @Sendable () -> Int64 = { (ContinuousClock.now - start).components.seconds }) {
+    self.slots = slots
     self.clock = clock
   }
 
@@ -157,7 +153,7 @@ final class VerificationTables: Sendable {
     }
   }
 
-  /// Counts a good signature. When the count is enough and there is a place, a table is made on a thread of its own.
+  /// Counts a good signature. With enough of them and a free slot, a table is made on a background thread.
   func count(_ key: PublicKey) {
     let now = clock()
     guard note(key, at: now) else { return }
@@ -165,26 +161,26 @@ final class VerificationTables: Sendable {
     if !isStarted { finish(key, with: nil) }
   }
 
-  /// Whether a table is to be made. If so, its place is taken.
+  /// Counts a signature; true if a table must be made, for which a slot is then reserved.
   private func note(_ key: PublicKey, at now: Int64) -> Bool {
     uses.withLock { uses in
-      if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.takesPlace } }
+      if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.takesSlot } }
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
-      // The places are searched under the lock, so this is not done for each signature of a key that gets none.
+      // Slots are searched under the lock. So a key that gets no slot does not search again at each signature.
       let isDue =
-        use.count.isMultiple(of: Self.enough) && !use.takesPlace && VerificationTable.pays(for: key)
-        && Self.freePlace(in: &uses, of: places, at: now)
+        use.count.isMultiple(of: Self.enough) && !use.takesSlot && VerificationTable.pays(for: key)
+        && Self.freeSlot(in: &uses, of: slots, at: now)
       if isDue { use.isMaking = true }
       uses[key.encoded] = use
       return isDue
     }
   }
 
-  private static func freePlace(in uses: inout [[UInt8]: Use], of places: Int, at now: Int64) -> Bool {
-    let taken = uses.filter { $0.value.takesPlace }
-    if taken.count < places { return true }
+  private static func freeSlot(in uses: inout [[UInt8]: Use], of slots: Int, at now: Int64) -> Bool {
+    let taken = uses.filter { $0.value.takesSlot }
+    if taken.count < slots { return true }
     guard let oldest = taken.filter({ !$0.value.isMaking }).min(by: { $0.value.last < $1.value.last }),
       now - oldest.value.last >= idle
     else { return false }
@@ -196,13 +192,13 @@ final class VerificationTables: Sendable {
     uses.withLock { uses in
       uses[key.encoded, default: Use()].isMaking = false
       uses[key.encoded]?.table = table
-      // Memory was short, so the count begins again.
+      // If memory runs out, the count begins again.
       if table == nil { uses[key.encoded]?.count = 0 }
     }
   }
 }
 
 extension PublicKey {
-  /// Says that the key is trusted and signs again and again. Verifying with it may become cheaper.
+  /// Declares that the key is trusted and reused, so that verifications may become cheaper.
   package func expectReuse() { isReused.store(true, ordering: .relaxed) }
 }

@@ -11,16 +11,16 @@ package struct CircuitPair: Sendable {
   /// A frame with the size of its content in four bytes, no checksum and a window of 4 MiB.
   private static let frameStart: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x60]
 
-  /// Whether bytes begin as a circuit's file does.
+  /// True if the bytes begin like a circuit's file.
   package static func isCandidate(_ compressed: [UInt8]) -> Bool { compressed.starts(with: frameStart) }
 
-  /// Unpacks and checks a circuit file, whose recomputed identifiers must be those of the known circuit.
+  /// Unpacks and checks this circuit's file. The recomputed identifiers must be the circuit's.
   package init(compressed: [UInt8], known: KnownCircuit) throws(LongfellowError) {
     try self.init(compressed: compressed)
     guard self.known == known else { throw .circuitUnknown }
   }
 
-  /// Unpacks and checks the file of any known circuit, which its recomputed identifiers name.
+  /// Unpacks and checks the file of any known circuit. The recomputed identifiers tell which circuit it is.
   package init(compressed: [UInt8]) throws(LongfellowError) {
     guard Self.isCandidate(compressed) else { throw .circuitMalformed }
     var reader = CircuitReader(try FrameReader(compressed))
@@ -33,11 +33,11 @@ package struct CircuitPair: Sendable {
   }
 }
 
-/// Reads circuits of format 1: numbers of three bytes, terms as differences. What could be written in two ways is read
-/// in one only.
+/// Reads circuits of format 1: numbers of three bytes, terms as differences. Only one encoding of a circuit is
+/// accepted.
 struct CircuitReader: ~Copyable {
   private var frame: FrameReader
-  /// Of a term: differences of its output and its two inputs, and the constant's index.
+  /// Bytes of a term: the differences of its output and of its two inputs, and the constant's index.
   private static var termSize: Int { 12 }
 
   init(_ frame: consuming FrameReader) { self.frame = frame }
@@ -52,16 +52,11 @@ struct CircuitReader: ~Copyable {
 
   mutating func circuit<F: ProofField>() throws(LongfellowError) -> Circuit<F> {
     guard try frame.take(1).pointee == 1, try number() == F.identifier else { throw .circuitMalformed }
-    let outputs = try number()
-    let copies = try number()
-    let publicInputs = try number()
-    let boundary = try number()
-    let inputs = try number()
-    let layerCount = try number()
+    let (outputs, copies, publicInputs) = (try number(), try number(), try number())
+    let (boundary, inputs, layerCount) = (try number(), try number(), try number())
     let constants: [F] = try constants()
     guard copies == 1, (1...CircuitLayer.mostWires).contains(outputs), publicInputs >= 1, publicInputs <= inputs,
-      boundary <= inputs,
-      (1...10_000).contains(layerCount)
+      boundary <= inputs, (1...10_000).contains(layerCount)
     else { throw .circuitMalformed }
     let identity = CircuitIdentity(constants)
     identity.absorb(F.identifierPrefix)
@@ -100,15 +95,11 @@ struct CircuitReader: ~Copyable {
   private mutating func layer(
     outputs: Int, constants: Int, identity: CircuitIdentity
   ) throws(LongfellowError) -> CircuitLayer {
-    let logWires = try number()
-    let wires = try number()
-    let count = try number()
+    let (logWires, wires, count) = (try number(), try number(), try number())
     guard logWires >= 1, wires <= CircuitLayer.mostWires, ceilingLog2(wires) == logWires,
       count * Self.termSize <= frame.remaining
     else { throw .circuitMalformed }
-    identity.absorb(wires)
-    identity.absorb(logWires)
-    identity.absorb(count)
+    for value in [wires, logWires, count] { identity.absorb(value) }
     var terms = LayerTerms(outputs: outputs, wires: wires, constants: constants, count: count)
     var left = count
     while left > 0 {
@@ -126,7 +117,7 @@ struct CircuitReader: ~Copyable {
   }
 }
 
-/// Puts a layer's terms together from their differences.
+/// Adds up a layer's terms from their differences.
 private struct LayerTerms {
   private let outputs, wires, constants: Int
   private var (output, left, right) = (0, 0, 0)
@@ -134,15 +125,13 @@ private struct LayerTerms {
   private var entries: [carryless_entry] = []
 
   init(outputs: Int, wires: Int, constants: Int, count: Int) {
-    self.outputs = outputs
-    self.wires = wires
-    self.constants = constants
-    // Memory that is never touched is never taken.
+    (self.outputs, self.wires, self.constants) = (outputs, wires, constants)
+    // The system provides memory only when it is first written.
     groups.reserveCapacity(count)
     entries.reserveCapacity(count)
   }
 
-  /// A difference has its sign in the lowest bit; there is no second zero.
+  /// A difference has its sign in the lowest bit. A negative zero is refused.
   private static func add(_ difference: Int, to value: inout Int) -> Bool {
     value += difference & 1 == 1 ? -(difference >> 1) : difference >> 1
     return difference != 1
@@ -166,5 +155,61 @@ private struct LayerTerms {
 
   func layer(logWires: Int) -> CircuitLayer {
     CircuitLayer(logWires: logWires, wires: wires, groups: groups, entries: entries)
+  }
+}
+
+/// The SHA-256 over a circuit's numbers and terms that names it (draft-google-cfrg-libzk, Circuit identifiers). Numbers
+/// have eight bytes each, some hundred megabytes in total, and are hashed through a buffer.
+final class CircuitIdentity {
+  private let hash = RunningHash()
+  private let constants: [[UInt8]]
+  private let buffer: UnsafeMutablePointer<UInt8>
+  private var filled = 0
+  private static var capacity: Int { 1 << 16 }
+  /// Three numbers and the longest constant.
+  private static var termSize: Int { 3 * 8 + 32 }
+
+  init<F: ProofField>(_ constants: [F]) {
+    self.constants = constants.map(\.bytes)
+    buffer = .allocate(capacity: Self.capacity)
+  }
+
+  deinit { buffer.deallocate() }
+
+  private func flush() {
+    hash.absorb(UnsafeRawBufferPointer(start: buffer, count: filled))
+    filled = 0
+  }
+
+  private func put(_ value: Int) {
+    UnsafeMutableRawPointer(buffer + filled).storeBytes(of: UInt64(value).littleEndian, as: UInt64.self)
+    filled += 8
+  }
+
+  func absorb(_ value: Int) {
+    if filled + 8 > Self.capacity { flush() }
+    put(value)
+  }
+
+  func absorb(_ bytes: [UInt8]) {
+    flush()
+    hash.absorb(bytes)
+  }
+
+  func absorb(output: Int, left: Int, right: Int, constant: Int) {
+    if filled + Self.termSize > Self.capacity { flush() }
+    put(output)
+    put(left)
+    put(right)
+    constants[constant].withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return }
+      (buffer + filled).update(from: start, count: bytes.count)
+      filled += bytes.count
+    }
+  }
+
+  func digest() -> [UInt8] {
+    flush()
+    return hash.digest()
   }
 }

@@ -7,9 +7,7 @@ package struct FieldGF128: ProofField {
   package static var byteCount: Int { 16 }
   package static var subfieldByteCount: Int { 2 }
   package static var identifier: Int { 4 }
-  package static var identifierPrefix: [UInt8] {
-    [2, 0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0]
-  }
+  package static var identifierPrefix: [UInt8] { [2, 0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0] }
   package static var zero: Self { Self(low: 0, high: 0) }
   package static var one: Self { Self(low: 1, high: 0) }
 
@@ -34,7 +32,7 @@ package struct FieldGF128: ProofField {
     return (0..<16).reduce(into: [Self]()) { basis, _ in basis.append((basis.last.map { $0 * generator }) ?? .one) }
   }()
 
-  /// The elements of the subfield by their numbers.
+  /// The subfield's elements by their numbers.
   static let subfield: [Self] = {
     var elements = [Self](repeating: .zero, count: 1 << 16)
     for bit in 0..<16 {
@@ -98,7 +96,6 @@ package struct FieldGF128: ProofField {
     }
   }
 
-  /// A struct of one member has its member's layout.
   private static func elements<R>(_ values: [Self], _ body: (UnsafePointer<carryless_element>?) -> R) -> R {
     values.withUnsafeBufferPointer { values in
       values.withMemoryRebound(to: carryless_element.self) { body($0.baseAddress) }

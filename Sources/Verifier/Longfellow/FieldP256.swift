@@ -3,10 +3,7 @@ package struct FieldP256: ProofField {
   let l0, l1, l2, l3: UInt64
 
   @inline(__always) init(_ l0: UInt64, _ l1: UInt64, _ l2: UInt64, _ l3: UInt64) {
-    self.l0 = l0
-    self.l1 = l1
-    self.l2 = l2
-    self.l3 = l3
+    (self.l0, self.l1, self.l2, self.l3) = (l0, l1, l2, l3)
   }
 
   private static var p0: UInt64 { .max }
@@ -31,7 +28,7 @@ package struct FieldP256: ProofField {
     return value
   }()
 
-  /// The limbs and a carry, less p if they reach it.
+  /// The value of the limbs and the carry, minus p if the value is at least p.
   @inline(__always) static func reduced(
     _ t0: UInt64, _ t1: UInt64, _ t2: UInt64, _ t3: UInt64, _ carry: UInt64
   ) -> Self {
@@ -39,17 +36,18 @@ package struct FieldP256: ProofField {
     let (r1, b1) = subtract(t1, p1, b0)
     let (r2, b2) = subtract(t2, 0, b1)
     let (r3, b3) = subtract(t3, p3, b2)
-    // Kept if the subtraction borrowed more than the carry gives. Masks, not branches, which random data mislead.
+    // The sum is kept if the subtraction borrowed more than the carry provides. Masks select the result: branches on
+    // random data are mispredicted.
     let keeps = 0 &- (b3 & (carry ^ 1))
     return Self(
       (t0 & keeps) | (r0 & ~keeps), (t1 & keeps) | (r1 & ~keeps), (t2 & keeps) | (r2 & ~keeps),
       (t3 & keeps) | (r3 & ~keeps))
   }
 
-  /// - Parameter borrow: 0 or 1, as the one returned.
+  /// - Parameter borrow: 0 or 1, like the returned borrow.
   @inline(__always) private static func subtract(_ a: UInt64, _ b: UInt64, _ borrow: UInt64) -> (UInt64, UInt64) {
     let wide = UInt128(a) &- UInt128(b) &- UInt128(borrow)
-    return (low(wide), high(wide) & 1)
+    return (wide.low, wide.high & 1)
   }
 
   @inline(__always) package static func + (a: Self, b: Self) -> Self {
@@ -57,7 +55,7 @@ package struct FieldP256: ProofField {
     let s1 = UInt128(a.l1) &+ UInt128(b.l1) &+ (s0 >> 64)
     let s2 = UInt128(a.l2) &+ UInt128(b.l2) &+ (s1 >> 64)
     let s3 = UInt128(a.l3) &+ UInt128(b.l3) &+ (s2 >> 64)
-    return reduced(low(s0), low(s1), low(s2), low(s3), high(s3))
+    return reduced(s0.low, s1.low, s2.low, s3.low, s3.high)
   }
 
   @inline(__always) package static func - (a: Self, b: Self) -> Self {
@@ -70,35 +68,24 @@ package struct FieldP256: ProofField {
     let s1 = UInt128(r1) &+ UInt128(p1 & mask) &+ (s0 >> 64)
     let s2 = UInt128(r2) &+ (s1 >> 64)
     let s3 = UInt128(r3) &+ UInt128(p3 & mask) &+ (s2 >> 64)
-    return Self(low(s0), low(s1), low(s2), low(s3))
+    return Self(s0.low, s1.low, s2.low, s3.low)
   }
 
-  @inline(__always) private static func low(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide) }
-  @inline(__always) private static func high(_ wide: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: wide >> 64) }
-
   package static func * (a: Self, b: Self) -> Self {
-    var t0: UInt64 = 0
-    var t1: UInt64 = 0
-    var t2: UInt64 = 0
-    var t3: UInt64 = 0
-    var t4: UInt64 = 0
+    var (t0, t1, t2, t3, t4) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
     @inline(__always) func step(_ x: UInt64) {
       let m0 = UInt128(x) &* UInt128(b.l0) &+ UInt128(t0)
       let m1 = UInt128(x) &* UInt128(b.l1) &+ UInt128(t1) &+ (m0 >> 64)
       let m2 = UInt128(x) &* UInt128(b.l2) &+ UInt128(t2) &+ (m1 >> 64)
       let m3 = UInt128(x) &* UInt128(b.l3) &+ UInt128(t3) &+ (m2 >> 64)
       let m4 = UInt128(t4) &+ (m3 >> 64)
-      // p ≡ −1 mod 2^64, so the lowest limb is the factor of p that clears it; m·p0 + m carries m.
-      let factor = low(m0)
-      let n1 = UInt128(low(m1)) &+ (UInt128(factor) << 32)
-      let n2 = UInt128(low(m2)) &+ (n1 >> 64)
-      let n3 = UInt128(low(m3)) &+ UInt128(factor) &* UInt128(p3) &+ (n2 >> 64)
+      // p ≡ −1 mod 2^64. So the lowest limb, m, is the factor of p that clears this limb: m·p0 + m carries m.
+      let factor = m0.low
+      let n1 = UInt128(m1.low) &+ (UInt128(factor) << 32)
+      let n2 = UInt128(m2.low) &+ (n1 >> 64)
+      let n3 = UInt128(m3.low) &+ UInt128(factor) &* UInt128(p3) &+ (n2 >> 64)
       let n4 = m4 &+ (n3 >> 64)
-      t0 = low(n1)
-      t1 = low(n2)
-      t2 = low(n3)
-      t3 = low(n4)
-      t4 = high(n4)
+      (t0, t1, t2, t3, t4) = (n1.low, n2.low, n3.low, n4.low, n4.high)
     }
     step(a.l0)
     step(a.l1)
@@ -145,16 +132,134 @@ package struct FieldP256: ProofField {
 
 extension FieldP256 {
   /// The curve's b (SEC 2, 2.4.2), big-endian.
-  private static let curveB = Self(bigEndian: [
+  package static let curveB = Self(bigEndian: [
     0x5a, 0xc6, 0x35, 0xd8, 0xaa, 0x3a, 0x93, 0xe7, 0xb3, 0xeb, 0xbd, 0x55, 0x76, 0x98, 0x86, 0xbc, 0x65, 0x1d, 0x06,
     0xb0, 0xcc, 0x53, 0xb0, 0xf6, 0x3b, 0xce, 0x3c, 0x3e, 0x27, 0xd2, 0x60, 0x4b,
   ])
 
-  /// Whether 32 bytes each, big-endian and below p, are the coordinates of a point on P-256.
+  /// True if both are 32 bytes, big-endian and below p, and the coordinates of a point on P-256.
   static func isPoint(x: [UInt8], y: [UInt8]) -> Bool {
     guard x.count == 32, y.count == 32, let x = Self(Array(x.reversed())), let y = Self(Array(y.reversed())) else {
       return false
     }
     return y * y == x * x * x - (x + x + x) + curveB
+  }
+}
+
+extension UInt128 {
+  @inline(__always) fileprivate var low: UInt64 { UInt64(truncatingIfNeeded: self) }
+  @inline(__always) fileprivate var high: UInt64 { UInt64(truncatingIfNeeded: self >> 64) }
+}
+
+/// A sum of products in FieldP256, reduced only once, at the end. It has nine limbs, the lowest first.
+struct ProductSum {
+  private var (t0, t1, t2, t3) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+  private var (t4, t5, t6, t7, t8) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+
+  /// Adds a·b. Fewer than 2^24 products keep the highest limb within `reduced`'s bounds.
+  @inline(__always) mutating func add(_ a: FieldP256, _ b: FieldP256) {
+    var (p0, p1, p2, p3) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+    // Adds the product of b and one limb of a to the remaining limbs of the previous rows. Returns the completed limb.
+    @inline(__always) func row(_ x: UInt64) -> UInt64 {
+      let m0 = UInt128(x) &* UInt128(b.l0) &+ UInt128(p0)
+      let m1 = UInt128(x) &* UInt128(b.l1) &+ UInt128(p1) &+ (m0 >> 64)
+      let m2 = UInt128(x) &* UInt128(b.l2) &+ UInt128(p2) &+ (m1 >> 64)
+      let m3 = UInt128(x) &* UInt128(b.l3) &+ UInt128(p3) &+ (m2 >> 64)
+      (p0, p1, p2, p3) = (m1.low, m2.low, m3.low, m3.high)
+      return m0.low
+    }
+    let s0 = UInt128(t0) &+ UInt128(row(a.l0))
+    let s1 = UInt128(t1) &+ UInt128(row(a.l1)) &+ (s0 >> 64)
+    let s2 = UInt128(t2) &+ UInt128(row(a.l2)) &+ (s1 >> 64)
+    let s3 = UInt128(t3) &+ UInt128(row(a.l3)) &+ (s2 >> 64)
+    let s4 = UInt128(t4) &+ UInt128(p0) &+ (s3 >> 64)
+    let s5 = UInt128(t5) &+ UInt128(p1) &+ (s4 >> 64)
+    let s6 = UInt128(t6) &+ UInt128(p2) &+ (s5 >> 64)
+    let s7 = UInt128(t7) &+ UInt128(p3) &+ (s6 >> 64)
+    (t0, t1, t2, t3) = (s0.low, s1.low, s2.low, s3.low)
+    (t4, t5, t6, t7) = (s4.low, s5.low, s6.low, s7.low)
+    t8 &+= s7.high
+  }
+
+  /// Multiplies this sum by a value, adds the product to another sum, and resets this sum.
+  @inline(__always) mutating func carry(_ value: FieldP256, to next: inout ProductSum) {
+    next.add(value, reduced)
+    self = ProductSum()
+  }
+
+  /// The sum divided by 2^256, mod p (Montgomery's reduction).
+  @inline(__always) var reduced: FieldP256 {
+    var (u0, u1, u2, u3) = (t0, t1, t2, t3)
+    var carry: UInt64 = 0
+    // Clears the lowest limb with a multiple of p and adds the next limb. p ≡ −1 mod 2^64, so the lowest limb is the
+    // factor of p.
+    @inline(__always) func step(_ next: UInt64) {
+      let n1 = UInt128(u1) &+ (UInt128(u0) << 32)
+      let n2 = UInt128(u2) &+ (n1 >> 64)
+      let n3 = UInt128(u3) &+ UInt128(u0) &* UInt128(0xffff_ffff_0000_0001 as UInt64) &+ (n2 >> 64)
+      let n4 = UInt128(next) &+ (n3 >> 64) &+ UInt128(carry)
+      (u0, u1, u2, u3, carry) = (n1.low, n2.low, n3.low, n4.low, n4.high)
+    }
+    step(t4)
+    step(t5)
+    step(t6)
+    step(t7)
+    // 2^256 ≡ one.
+    let top = UInt128(t8 &+ carry)
+    let one = FieldP256.one
+    let s0 = UInt128(u0) &+ top &* UInt128(one.l0)
+    let s1 = UInt128(u1) &+ top &* UInt128(one.l1) &+ (s0 >> 64)
+    let s2 = UInt128(u2) &+ top &* UInt128(one.l2) &+ (s1 >> 64)
+    let s3 = UInt128(u3) &+ top &* UInt128(one.l3) &+ (s2 >> 64)
+    return FieldP256.reduced(s0.low, s1.low, s2.low, s3.low, s3.high)
+  }
+}
+
+extension FieldP256 {
+  package static func dot(_ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int) -> Self {
+    var sum = ProductSum()
+    for index in 0..<count { sum.add(a[index], b[index]) }
+    return sum.reduced
+  }
+
+  package static func fill(
+    _ sums: UnsafeMutableBufferPointer<Self>, _ first: EqFactors<Self>, _ second: EqFactors<Self>
+  ) {
+    for index in sums.indices {
+      var sum = ProductSum()
+      sum.add(first.lowValue(index), first.highValue(index))
+      sum.add(second.lowValue(index), second.highValue(index))
+      sums[index] = sum.reduced
+    }
+  }
+
+  package static func bind(
+    _ layer: CircuitLayer, constants: [Self], one: Int, outputs: [Self], left: EqFactors<Self>, right: EqFactors<Self>
+  ) -> Self {
+    // Most groups are sorted by their left wire, so a common factor is multiplied only once.
+    var (sameRightHigh, sameLeft, sameLeftHigh, sum) = (ProductSum(), ProductSum(), ProductSum(), ProductSum())
+    var term = 0
+    let groups = layer.groups
+    for index in groups.indices {
+      let group = groups[index]
+      var inner = zero
+      while term < Int(group.end) {
+        let output = outputs[Int(layer.entries[term].output)]
+        let constant = Int(layer.entries[term].constant)
+        inner = inner + (constant == one ? output : constants[constant] * output)
+        term += 1
+      }
+      let (leftWire, rightWire) = (Int(group.left), Int(group.right))
+      sameRightHigh.add(right.lowValue(rightWire), inner)
+      let next = index + 1 < groups.count ? groups[index + 1] : nil
+      let keepsLeft = next.map { Int($0.left) == leftWire } ?? false
+      if keepsLeft, let next, Int(next.right) >> right.lowBits == rightWire >> right.lowBits { continue }
+      sameRightHigh.carry(right.highValue(rightWire), to: &sameLeft)
+      if keepsLeft { continue }
+      sameLeft.carry(left.lowValue(leftWire), to: &sameLeftHigh)
+      if let next, Int(next.left) >> left.lowBits == leftWire >> left.lowBits { continue }
+      sameLeftHigh.carry(left.highValue(leftWire), to: &sum)
+    }
+    return sum.reduced
   }
 }

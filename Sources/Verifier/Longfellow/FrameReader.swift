@@ -1,11 +1,11 @@
 import CZstd
 
-/// The content of one zstd frame (RFC 8878), unpacked a piece at a time: a circuit's text is a hundred megabytes long
-/// and is read once, from its start to its end.
+/// The content of one zstd frame (RFC 8878), unpacked piece by piece: a circuit has a hundred megabytes, which are read
+/// only once.
 struct FrameReader: ~Copyable {
-  /// More than any circuit has.
+  /// A length that no circuit reaches.
   private static var longest: Int { 130_000_000 }
-  /// The most bytes that can be taken at once.
+  /// Maximum number of bytes for one `take`.
   static var pieceCapacity: Int { 1 << 18 }
 
   private let compressed: [UInt8]
@@ -14,13 +14,13 @@ struct FrameReader: ~Copyable {
   private var isFinished = false
   private let piece: UnsafeMutablePointer<UInt8>
   private var (start, end) = (0, 0)
-  /// The bytes that the frame announces and that have not been taken.
+  /// The number of announced bytes that were not yet taken.
   private(set) var remaining: Int
 
-  /// - Parameter compressed: one frame that announces its content's size, and nothing else.
+  /// - Parameter compressed: exactly one frame, which announces its content's size.
   init(_ compressed: [UInt8]) throws(LongfellowError) {
     let size = ZSTD_getFrameContentSize(compressed, compressed.count)
-    // An unknown size and an error are the largest numbers.
+    // For an unknown size or an error, zstd returns the largest numbers.
     guard size <= Self.longest, ZSTD_findFrameCompressedSize(compressed, compressed.count) == compressed.count else {
       throw .circuitMalformed
     }
@@ -38,10 +38,10 @@ struct FrameReader: ~Copyable {
     piece.deallocate()
   }
 
-  /// Whether the frame has ended with its last byte taken.
+  /// True if the frame has ended and its last byte was taken.
   var isAtEnd: Bool { remaining == 0 && isFinished }
 
-  /// The next bytes, which stay where they are until more are taken.
+  /// Takes the next bytes. The pointer is valid until the next call.
   mutating func take(_ count: Int) throws(LongfellowError) -> UnsafePointer<UInt8> {
     guard count <= min(remaining, Self.pieceCapacity) else { throw .circuitMalformed }
     if end - start < count {
@@ -51,12 +51,12 @@ struct FrameReader: ~Copyable {
     }
     defer { start += count }
     remaining -= count
-    // Without this the frame's own end would not be read.
+    // This loop also reads the end of the frame.
     while remaining == 0, !isFinished { try unpack() }
     return UnsafePointer(piece + start)
   }
 
-  /// Adds to the piece what the frame gives next.
+  /// Adds the frame's next output to the piece.
   private mutating func unpack() throws(LongfellowError) {
     var output = ZSTD_outBuffer(dst: piece, size: Self.pieceCapacity, pos: end)
     let (before, wasConsumed) = (end, consumed)

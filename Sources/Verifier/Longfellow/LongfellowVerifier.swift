@@ -1,14 +1,14 @@
 /// Verifies mdoc proofs of longfellow-libzk-v1 (draft-google-cfrg-libzk) against one pair of circuits.
 ///
-/// A proof shows that somebody has an mdoc that the issuer's key signed, that was valid at the statement's moment, that
-/// has these elements, and whose device key signed this session's transcript and document type. It shows neither the
-/// elements' namespace, nor the document type that the issuer signed, nor that the document isn't revoked.
+/// A proof shows that its maker has an mdoc with these properties: the issuer's key signed it; it was valid at the
+/// statement's time; it has these elements; its device key signed this session's transcript and document type. It does
+/// not show the elements' namespace, the document type that the issuer signed, or that the document is not revoked.
 package struct LongfellowVerifier: Sendable {
   private let pair: CircuitPair
   let hash: PartSetup<FieldGF128>
   let signature: PartSetup<FieldP256>
 
-  /// - Parameter pair: made ready once, for many proofs.
+  /// - Parameter pair: prepared once, for many proofs.
   package init(_ pair: CircuitPair) {
     self.pair = pair
     let (rate, opened) = (pair.known.rate, pair.known.openedColumns)
@@ -16,18 +16,18 @@ package struct LongfellowVerifier: Sendable {
     signature = PartSetup(pair.signature, rate: rate, opened: opened, encoded: pair.known.signatureBlock)
   }
 
-  /// Returns if the proof proves the statement. The proof is read whole before any heavy work, and cheap checks come
-  /// before dear ones.
-  /// - Parameter threads: at most as many work on the proof. A server with proofs to spare does more with one each.
+  /// Returns normally if the proof proves the statement. The whole proof is read before any expensive check.
+  /// - Parameter threads: the maximum number of threads for this proof. A server with many proofs is faster with one
+  ///   thread for each proof.
   package func verify(
     proof: [UInt8], statement: LongfellowStatement, threads: Int = 1
   ) throws(LongfellowError) {
     try checks(proof: proof, statement: statement).run(threads: threads)
   }
 
-  /// Reads the proof and replays its transcript, in which nothing but hashes is computed.
-  /// - Parameter deviceNameSpaces: what the device signed beside the transcript. A response has no place for it, so
-  ///   that it must be empty; others are for tests only.
+  /// Reads the proof and replays its transcript. The replay computes only hashes.
+  /// - Parameter deviceNameSpaces: the DeviceNameSpaces that the device signed with the transcript. A response does not
+  ///   contain them, so they must be empty. Other values are for tests only.
   func checks(
     proof bytes: [UInt8], statement: LongfellowStatement, deviceNameSpaces: [UInt8] = [0xa0]
   ) throws(LongfellowError) -> ProofChecks {
@@ -36,12 +36,12 @@ package struct LongfellowVerifier: Sendable {
     var transcript = Transcript(session: statement.transcript)
     transcript.write(bytes: proof.hash.root)
     transcript.write(bytes: proof.signature.root)
-    // The verifier's half of the key of the tags, by which both circuits are about the same values.
+    // The verifier's half of the tags' key. The tags show that both circuits have the same values.
     let macs = proof.tags + [transcript.element(FieldGF128.self)]
     let hashInputs = statement.hashInputs(version: pair.known.version) + macs
     let signatureInputs =
       statement.signatureInputs(deviceNameSpaces: deviceNameSpaces) + bits(of: macs.flatMap(\.bytes))
-    // What a known circuit is made for.
+    // Known circuits have these numbers of inputs.
     precondition(hashInputs.count == pair.hash.publicInputs && signatureInputs.count == pair.signature.publicInputs)
     let hashCheck = PartCheck(&transcript, setup: hash, publicInputs: hashInputs, proof: proof.hash)
     let signatureCheck = PartCheck(
@@ -50,24 +50,24 @@ package struct LongfellowVerifier: Sendable {
   }
 }
 
-/// What is left to check of a proof that has been read.
+/// The checks for a proof that was read.
 struct ProofChecks {
   let hash: PartCheck<FieldGF128>
   let signature: PartCheck<FieldP256>
 
-  /// Runs what costs a millisecond or two on both parts before what costs a hundred, so that little is done for most
-  /// of what is wrong.
+  /// Runs the fast checks of both parts (1 or 2 ms) before the slow checks (100 ms). Few wrong proofs reach the slow
+  /// checks.
   func run(threads: Int) throws(LongfellowError) {
     try hash.ligero.checkMerkle()
     try signature.ligero.checkMerkle()
-    let hashAnswers = try hash.checkRows()
-    let signatureAnswers = try signature.checkRows()
-    try hash.checkConstraints(answers: hashAnswers, threads: threads)
-    try signature.checkConstraints(answers: signatureAnswers, threads: threads)
+    let hashValues = try hash.checkRows()
+    let signatureValues = try signature.checkRows()
+    try hash.checkConstraints(values: hashValues, threads: threads)
+    try signature.checkConstraints(values: signatureValues, threads: threads)
   }
 }
 
-/// What the checks of one circuit need whatever the proof.
+/// The parts of one circuit's checks that are the same for every proof.
 struct PartSetup<F: ProofField>: Sendable {
   let circuit: Circuit<F>
   let shape: LigeroShape
@@ -83,7 +83,7 @@ struct PartSetup<F: ProofField>: Sendable {
   }
 }
 
-/// One circuit's checks, with its challenges already read.
+/// One circuit's checks with their challenges.
 struct PartCheck<F: ProofField> {
   let setup: PartSetup<F>
   let publicInputs: [F]
@@ -91,25 +91,25 @@ struct PartCheck<F: ProofField> {
 
   private var columns: [Int] { ligero.challenges.columns.map { $0 + setup.shape.doubleBlock } }
 
-  /// The rows are what they must be, whatever they say. Returns the linear constraints' answer at the opened columns.
+  /// Checks that the rows are well-formed. Returns the linear test's response, evaluated at the opened columns.
   func checkRows() throws(LongfellowError) -> [F] {
     let columns = columns
     try ligero.checkLowDegree(LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points))
     let matrix = LagrangeMatrix(weights: setup.doubleBlock, columns: columns, table: setup.points)
     try ligero.checkQuadratic(matrix)
-    let answer = matrix.weighted(ligero.proof.dot[...])
-    return columns.indices.map { matrix.value($0, weighted: answer[...]) }
+    let response = matrix.weighted(ligero.proof.dot[...])
+    return columns.indices.map { matrix.value($0, weighted: response[...]) }
   }
 
-  /// They say what the circuit demands.
-  func checkConstraints(answers: [F], threads: Int) throws(LongfellowError) {
+  /// Checks that the rows satisfy the circuit.
+  func checkConstraints(values: [F], threads: Int) throws(LongfellowError) {
     let boundSums = setup.circuit.boundSums(ligero.challenges, threads: threads)
     let constraints = LinearConstraints(
       setup.circuit, boundSums: boundSums, challenges: ligero.challenges, publicInputs: publicInputs,
       proof: ligero.proof)
-    // Made once more, since binding takes the most memory.
+    // Made again instead of kept from the earlier checks: memory use peaks in `boundSums`.
     let block = LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points)
-    try ligero.checkDot(constraints, block: block, answers: answers, threads: threads)
+    try ligero.checkDot(constraints, block: block, values: values, threads: threads)
   }
 }
 
@@ -122,4 +122,44 @@ extension PartCheck {
       setup: setup, publicInputs: publicInputs,
       ligero: LigeroCheck(shape: setup.shape, proof: proof, challenges: challenges))
   }
+}
+
+/// The reason why a circuit, a statement or a proof is refused.
+package enum LongfellowError: Error, Equatable {
+  /// The circuit file is not one whole frame of its format within the bounds.
+  case circuitMalformed
+  /// The circuit's identifier is unknown, or differs from the expected identifier.
+  case circuitUnknown
+  /// The statement cannot be proven with this circuit.
+  case statement(StatementError)
+  /// The proof ends too early, has bytes left, or has numbers outside their bounds.
+  case proofMalformed
+  /// The proof is well-formed, but does not prove the statement.
+  case proofInvalid(Check)
+
+  /// The failed check. The challenges depend on the whole proof and statement. So the first check, of the Merkle tree,
+  /// detects nearly every change.
+  package enum Check: Sendable, Equatable {
+    case merkle, lowDegree, dot, dotSum, quadratic
+  }
+}
+
+/// The reason why no proof can show a statement.
+package enum StatementError: Error, Equatable {
+  /// The number of elements is not the circuit's.
+  case elementCount
+  /// An identifier that is empty or too long for the circuit.
+  case identifier
+  /// Two elements with the same identifier.
+  case repeatedIdentifier
+  /// A value that is not exactly one item: a text, bytes, an integer, a boolean or a date.
+  case valueKind
+  /// A value, or its identifier and the value together, too long for the circuit.
+  case valueLength
+  /// A document type that is empty or longer than 255 bytes.
+  case documentType
+  /// Not `YYYY-MM-DDThh:mm:ssZ`.
+  case timestamp
+  /// Coordinates that are not a point on P-256.
+  case issuerKey
 }

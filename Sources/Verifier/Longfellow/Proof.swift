@@ -21,9 +21,10 @@ struct LigeroShape: Sendable {
 struct CircuitProof<F: ProofField>: Sendable {
   /// The commitment.
   var root: [UInt8]
-  /// Layer by layer: for each round both hands' values at 0, then both at 2; the two wires.
+  /// For each layer: in each round both hands' values at 0, then both hands' values at 2; after the rounds, the two
+  /// wires.
   var sumcheck: [F]
-  /// The answers to Ligero's three tests; the middle of the quadratic one is zero and isn't sent.
+  /// The responses to Ligero's three tests. The middle of the quadratic test's response is zero and is not sent.
   var lowDegree, dot, quadraticStart, quadraticEnd: [F]
   /// 32 bytes for each opened column.
   var nonces: [UInt8]
@@ -50,7 +51,7 @@ package struct LongfellowProof {
   }
 }
 
-/// Reads a proof's bytes, all of whose lengths follow from the circuits; nothing is kept that they don't hold.
+/// Reads a proof's bytes, whose lengths follow from the circuits.
 struct ProofReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -95,8 +96,8 @@ struct ProofReader {
       columns: try runs(shape.rows * shape.opened), digests: try digests(shape))
   }
 
-  /// Runs of elements, by turns of the whole field and of the subfield. A run may be empty, so that two of one kind
-  /// can follow each other; but not the next as well, which would only be a way to go on for long.
+  /// Runs of elements, alternately of the whole field and of the subfield. A run may be empty, so that two runs of the
+  /// same kind can follow each other. Two successive empty runs are refused.
   private mutating func runs<F: ProofField>(_ total: Int) throws(LongfellowError) -> [F] {
     guard total * F.subfieldByteCount <= bytes.count - position else { throw .proofMalformed }
     var columns: [F] = []

@@ -6,7 +6,7 @@ package protocol ProofField: Equatable, Sendable {
   static var subfieldByteCount: Int { get }
   /// The field's number in circuit files.
   static var identifier: Int { get }
-  /// What a circuit's identifier hashes of its field.
+  /// The field's part in a circuit's identifier.
   static var identifierPrefix: [UInt8] { get }
   static var zero: Self { get }
   static var one: Self { get }
@@ -14,11 +14,11 @@ package protocol ProofField: Equatable, Sendable {
   static func + (a: Self, b: Self) -> Self
   static func - (a: Self, b: Self) -> Self
   static func * (a: Self, b: Self) -> Self
-  /// The inverse; zero of zero.
+  /// The inverse. The inverse of zero is zero.
   var inverse: Self { get }
   /// The evaluation point of this number.
   static func point(_ number: Int) -> Self
-  /// The number of the point that is the difference of two points, of which the first has the larger number.
+  /// The number of the difference of two points. The first number is larger.
   static func difference(_ first: Int, _ second: Int) -> Int
 
   /// Reads `byteCount` bytes; nil if they are not canonical.
@@ -30,11 +30,11 @@ package protocol ProofField: Equatable, Sendable {
 
   /// Σ a[i]·b[i].
   static func dot(_ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int) -> Self
-  /// The layer's bound sum; all indices have been checked when the layer was read.
+  /// The layer's bound sum. All indices were checked when the layer was read.
   static func bind(
     _ layer: CircuitLayer, constants: [Self], one: Int, outputs: [Self], left: EqFactors<Self>, right: EqFactors<Self>
   ) -> Self
-  /// Writes the sum of two eq vectors over as many indices as the buffer has.
+  /// Fills the buffer with the sum of two eq vectors, one index for each slot.
   static func fill(_ sums: UnsafeMutableBufferPointer<Self>, _ first: EqFactors<Self>, _ second: EqFactors<Self>)
 }
 
@@ -46,7 +46,7 @@ extension ProofField {
     }
   }
 
-  /// The inverses of all, none of which may be zero, by one inversion.
+  /// The inverses of all values, with only one inversion. No value may be zero.
   package static func inverses(_ values: [Self]) -> [Self] {
     var products: [Self] = []
     products.reserveCapacity(values.count)

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// The Fiat–Shamir transcript: a running SHA-256 of what is written, and AES-256 streams for what is read
+/// The Fiat–Shamir transcript: writes go to a running SHA-256, reads come from AES-256 streams
 /// (draft-google-cfrg-libzk, Transcript).
 package struct Transcript: ~Copyable {
   private let hash = RunningHash()
@@ -14,7 +14,7 @@ package struct Transcript: ~Copyable {
 
   /// - Parameters:
   ///   - session: the first byte string.
-  ///   - arrayTag: what comes before an array; 1 in proofs of version 3, which are for tests only.
+  ///   - arrayTag: the byte before an array; 1 in proofs of version 3, which are for tests only.
   package init(session: [UInt8], arrayTag: UInt8 = 2) {
     self.arrayTag = arrayTag
     write(bytes: session)
@@ -25,7 +25,7 @@ package struct Transcript: ~Copyable {
     hash.absorb([0] + Self.length(bytes.count) + bytes)
   }
 
-  /// Writes a byte string of so many zeros.
+  /// Writes a byte string of `count` zeros.
   package mutating func write(zeros count: Int) {
     isKeyed = false
     hash.absorb([0] + Self.length(count))
@@ -50,7 +50,7 @@ package struct Transcript: ~Copyable {
     (0..<8).map { UInt8(truncatingIfNeeded: UInt64(count) >> UInt64(8 * $0)) }
   }
 
-  /// The stream's next bytes; the first read after a write starts a new stream.
+  /// Reads the stream's next bytes. The first read after a write starts a new stream.
   private mutating func read(_ count: Int) -> [UInt8] {
     if !isKeyed {
       cipher.setKey(hash.digest())
@@ -86,7 +86,7 @@ package struct Transcript: ~Copyable {
     return elements
   }
 
-  /// A number below `bound`, which is positive.
+  /// Draws a number from 0 up to but excluding `bound`. `bound` must be positive.
   package mutating func number(below bound: Int) -> Int {
     let bits = Int.bitWidth - bound.leadingZeroBitCount
     while true {
@@ -95,10 +95,66 @@ package struct Transcript: ~Copyable {
     }
   }
 
-  /// Different numbers below `bound`, in the order of choice.
+  /// Draws different numbers from 0 up to but excluding `bound`, in the order of the draws.
   package mutating func choose(_ count: Int, of bound: Int) -> [Int] {
     var numbers = Array(0..<bound)
     for index in 0..<count { numbers.swapAt(index, index + number(below: bound - index)) }
     return Array(numbers.prefix(count))
+  }
+}
+
+/// The challenges of one circuit's part of the transcript (draft-google-cfrg-libzk, Sumcheck and Ligero).
+struct CircuitChallenges<F: ProofField>: Sendable {
+  struct Layer: Sendable {
+    let alpha, beta: F
+    /// One for each round.
+    var left: [F] = []
+    var right: [F] = []
+  }
+
+  let outputPoint: [F]
+  private(set) var layers: [Layer] = []
+  let gamma: F
+  let lowDegree, linear, quadratic, quadraticRows: [F]
+  let columns: [Int]
+
+  /// Replays the transcript over the proof. Only hashes are computed.
+  init(
+    _ transcript: inout Transcript, circuit: Circuit<F>, publicInputs: [F], proof: CircuitProof<F>, shape: LigeroShape
+  ) {
+    transcript.write(bytes: circuit.identifier)
+    for input in publicInputs { transcript.write(element: input) }
+    transcript.write(element: F.zero)
+    transcript.write(zeros: circuit.terms)
+    _ = transcript.elements(40, F.self)
+    outputPoint = Array(transcript.elements(40, F.self).prefix(circuit.logOutputs))
+    var start = 0
+    for layer in circuit.layers {
+      var challenges = Layer(alpha: transcript.element(), beta: transcript.element())
+      for _ in 0..<layer.logWires {
+        // The proof has both hands' values at 0, then both hands' values at P2.
+        transcript.write(element: proof.sumcheck[start])
+        transcript.write(element: proof.sumcheck[start + 2])
+        challenges.left.append(transcript.element())
+        transcript.write(element: proof.sumcheck[start + 1])
+        transcript.write(element: proof.sumcheck[start + 3])
+        challenges.right.append(transcript.element())
+        start += 4
+      }
+      transcript.write(array: proof.sumcheck[start..<(start + 2)])
+      start += 2
+      layers.append(challenges)
+    }
+    gamma = transcript.element()
+    transcript.write(bytes: [0xde, 0xad, 0xbe, 0xef] + [UInt8](repeating: 0, count: 28))
+    lowDegree = transcript.elements(shape.contentRows)
+    linear = transcript.elements(circuit.layers.count + 1)
+    quadratic = transcript.elements(3 * circuit.layers.count)
+    quadraticRows = transcript.elements(shape.quadraticRows)
+    transcript.write(array: proof.lowDegree[...])
+    transcript.write(array: proof.dot[...])
+    transcript.write(array: proof.quadraticStart[...])
+    transcript.write(array: proof.quadraticEnd[...])
+    columns = transcript.choose(shape.opened, of: shape.leaves)
   }
 }

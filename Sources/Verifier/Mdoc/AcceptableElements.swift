@@ -1,15 +1,12 @@
-/// The elements that satisfy a document's request: each wanted element, or one of its alternatives, or nothing where it
-/// is optional.
-///
-/// DCQL lists them as `sets`, and a DeviceRequest names `substitutes` of each element. Both are made from here, so a
-/// wallet returns the same over either protocol.
+/// The elements that satisfy a document's request, as `sets` for DCQL, and as `substitutes` of each element for a
+/// DeviceRequest. Both forms are made here, so that a wallet returns the same elements over either protocol.
 public struct AcceptableElements: Sendable, Hashable {
-  /// Every element that is asked for by name, once.
+  /// Every element that is requested by name, without duplicates.
   public private(set) var requests: [ElementRequest]
-  /// For each request the elements that satisfy it, the preferred first: the element itself, then its alternatives.
+  /// For each request, the elements that satisfy it, preferred first: the element itself, then its alternatives.
   private let choices: [[ElementReference]]
 
-  /// - Parameter isProof: whether only a proof is asked for, which shows all that was asked for.
+  /// - Parameter isProof: whether only a proof is requested. A proof shows all requested elements.
   public init(_ document: DocumentRequest, isProof: Bool = false) {
     requests = document.namedElements
     for index in requests.indices where isProof { requests[index].isRequired = true }
@@ -17,24 +14,23 @@ public struct AcceptableElements: Sendable, Hashable {
     (substitutes, coversOptional) = Self.substitutes(requests, choices, of: document.docType)
   }
 
-  // MARK: As sets
-
-  /// The most sets that are listed: all subsets of six optional elements.
+  /// The bound of `sets`: all subsets of six optional elements.
   public static let mostSets = 64
-  /// The most names in the likeliest sets together: a session holds several requests, and each has them.
+  /// Maximum number of names in all the likeliest sets together: a session holds several requests, each with its sets.
   public static let mostNames = 1_024
 
-  /// Sets of elements of which one is to be returned as a whole, and none of them empty: those that lack the fewest
-  /// optional elements first, and of these the ones with the earlier alternatives.
+  /// Non-empty sets of elements, of which a wallet returns one, with all its elements. Sets that lack fewer optional
+  /// elements come first. Of equal sets, those with earlier alternatives come first.
   ///
-  /// All combinations are listed if there are no more than `mostSets`, with no more than twice `mostNames` in them. If
-  /// there are more, the likeliest are listed, up to both bounds, in this order: all and none, all but one, each optional
-  /// element by itself, then one element by its alternative and all others by name. Each of the first three comes with
-  /// every element by its own name, then with every element by its first alternative, and so on.
+  /// All combinations are listed if there are at most `mostSets` of them, with at most twice `mostNames` names.
+  /// Otherwise the likeliest combinations are listed, up to both bounds. They have all optional elements or none; then
+  /// all but one; then only one. Last, one element is replaced by its alternative, and all others are named. Each of
+  /// the first three kinds is listed with every element's own name, then with every element's first alternative, and so
+  /// on.
   public var sets: [[ElementReference]] {
     let counts = zip(choices, requests).map { $0.count + ($1.isRequired ? 0 : 1) }
     let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= longest(2 * Self.mostNames)
-    // A combination has the index of each element's choice, which for an element that is left out is their number.
+    // A combination has the index of each element's choice. If the element is omitted, it has the number of choices.
     let combinations =
       isShort
       ? counts.reduce([[]]) { found, count in found.flatMap { start in (0..<count).map { start + [$0] } } } : likeliest
@@ -48,7 +44,7 @@ public struct AcceptableElements: Sendable, Hashable {
     }
   }
 
-  /// How many sets have no more than so many names together.
+  /// The number of sets that together have no more than this many names.
   private func longest(_ names: Int) -> Int { min(Self.mostSets, max(2, names / max(1, requests.count))) }
 
   private var likeliest: [[Int]] {
@@ -62,9 +58,10 @@ public struct AcceptableElements: Sendable, Hashable {
       for index in omitted { combination[index] = choices[index].count }
       if known.insert(combination).inserted { found.append(combination) }
     }
-    for level in levels { for omitted in [[], optional] { add(level, without: omitted) } }
-    for level in levels { for index in optional { add(level, without: [index]) } }
-    for level in levels { for index in optional { add(level, without: optional.filter { $0 != index }) } }
+    let omissions = [
+      [[], optional], optional.map { [$0] }, optional.map { index in optional.filter { $0 != index } },
+    ]
+    for omitted in omissions { for level in levels { for indices in omitted { add(level, without: indices) } } }
     for index in choices.indices {
       for choice in choices[index].indices {
         var level = levels[0]
@@ -75,34 +72,31 @@ public struct AcceptableElements: Sendable, Hashable {
     return found
   }
 
-  // MARK: As substitutes
-
-  /// The most combinations of elements and their substitutes. A wallet may try them all, as Multipaz does.
+  /// The bound of the combinations of elements and their substitutes. A wallet may try them all, as Multipaz does.
   public static let mostCombinations = 4_096
 
-  /// For each request the elements of which any one satisfies in its place, the preferred first (ISO/IEC 18013-5, second
-  /// edition, 10.2.4): its alternatives, and for an optional element last one that comes anyway, since there is no other
-  /// way to ask for an optional element.
+  /// For each request, the elements that satisfy it instead, preferred first (ISO/IEC 18013-5, second edition, 10.2.4):
+  /// its alternatives. An optional element also gets a required element as its last substitute: a DeviceRequest has no
+  /// other way to make an element optional.
   ///
-  /// That one is a required element. If nothing is required, up to three elements stand in for one another; of more, one
-  /// stands in for all others. Beyond `mostCombinations` no further element has substitutes.
+  /// If no element is required, up to three elements are substitutes for one another. Of more than three elements, one
+  /// is the substitute for all others. Beyond `mostCombinations` no further element has substitutes.
   public let substitutes: [[ElementReference]]
-  /// Whether the substitutes admit every document that has what is required, and at least one element.
+  /// Whether the substitutes admit every document that has at least one element and all required elements.
   public let coversOptional: Bool
 
   private static func substitutes(
     _ requests: [ElementRequest], _ choices: [[ElementReference]], of docType: String
   ) -> (substitutes: [[ElementReference]], coversOptional: Bool) {
     let definition = DocTypeCatalogue.definition(of: docType)
-    // How little an element is suited to stand in for another: it should be small, known by one name only, and in every
-    // document.
+    // The cost of an element as a substitute. A good substitute is small, has only one name, and is in every document.
     let unfitness = requests.indices.map { index in
       let element = requests[index].element
       return (element.identifier == "portrait" ? 16 : 0) + (choices[index].count > 1 ? 4 : 0)
         + (AgeAttestations.age(of: element.identifier) != nil ? 2 : 0)
         + (definition?.element(element)?.isMandatory == true ? 0 : 1)
     }
-    /// The best one, if it can be with this IntentToRetain, which a wallet applies to what it returns in place of another.
+    /// The best substitute, preferably with this IntentToRetain: a wallet applies it to the substitute that it returns.
     func best(of indices: [Int], kept intent: Bool?) -> [Int] {
       func cost(_ index: Int) -> Int {
         unfitness[index] + (intent ?? requests[index].intentToRetain != requests[index].intentToRetain ? 8 : 0)
@@ -112,7 +106,7 @@ public struct AcceptableElements: Sendable, Hashable {
     let required = requests.indices.filter { requests[$0].isRequired }
     let isMutual = required.isEmpty && requests.count <= 3
     let pivot = best(of: Array(requests.indices), kept: nil)
-    func standIns(for index: Int) -> [Int] {
+    func shared(by index: Int) -> [Int] {
       guard required.isEmpty else { return best(of: required, kept: requests[index].intentToRetain) }
       return (isMutual ? Array(requests.indices) : pivot).filter { $0 != index }
     }
@@ -120,9 +114,9 @@ public struct AcceptableElements: Sendable, Hashable {
     var coversOptional = !required.isEmpty || isMutual
     let substitutes = requests.indices.map { index -> [ElementReference] in
       let own = choices[index].dropFirst()
-      let others = requests[index].isRequired ? [] : standIns(for: index).flatMap { choices[$0] }
-      let room = mostCombinations / combinations - 1
-      let possible = [Array(own) + others, others].map(\.unique).first { $0.count <= room } ?? []
+      let others = requests[index].isRequired ? [] : shared(by: index).flatMap { choices[$0] }
+      let most = mostCombinations / combinations - 1
+      let possible = [Array(own) + others, others].map(\.unique).first { $0.count <= most } ?? []
       let found = possible.filter { $0 != requests[index].element }
       if found.isEmpty, !others.isEmpty { coversOptional = false }
       combinations *= 1 + found.count
@@ -133,7 +127,7 @@ public struct AcceptableElements: Sendable, Hashable {
 }
 
 extension [ElementReference] {
-  /// Each element once, where it is first.
+  /// The first occurrence of each element.
   fileprivate var unique: [ElementReference] {
     var known = Set<ElementReference>()
     return filter { known.insert($0).inserted }

@@ -1,33 +1,37 @@
-/// What a relying party asks for, independent of the protocol that carries it.
+/// A relying party's request, independent of the protocol.
 public struct PresentationRequest: Sendable, Hashable {
-  /// The documents asked for. Any one of them satisfies the request, unless `requiresAllDocuments` is set. Two of one type
-  /// are told apart only by a protocol that has an id for each (OpenID4VP 1.0).
+  /// The requested documents. Any one of them satisfies the request, unless `requiresAllDocuments` is set. Only a
+  /// protocol with an id for each document (OpenID4VP 1.0) tells two documents of one type apart.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
-  /// What a wallet may tell the person about the purpose; nil for nothing.
+  /// The purpose that a wallet may tell the person.
   public var purposeHint: PurposeHint?
 
   public init(documents: [DocumentRequest], requiresAllDocuments: Bool = false) {
     self.documents = documents
     self.requiresAllDocuments = requiresAllDocuments
   }
+
+  func document(ofType docType: String) -> DocumentRequest? {
+    documents.first { $0.docType.hasSameBytes(as: docType) }
+  }
 }
 
-/// Why a relying party asks (ISO/IEC 18013-5, second edition, 10.2.5), by the number in `purposeHints`.
+/// The purpose of a request (ISO/IEC 18013-5, second edition, 10.2.5), by the number in `purposeHints`.
 public enum PurposeHint: Int64, Sendable, Hashable, CaseIterable { case identity = 1, driving, age }
 
-/// What is asked of one document.
+/// A request for one document.
 public struct DocumentRequest: Sendable, Hashable {
   public var docType: String
   public var elements: [ElementRequest]
   /// Thresholds NN of "is at least NN years old", at most two (ISO/IEC 18013-5:2021, 7.2.5).
   public var ageOver: [Int]
-  /// A threshold whose answer must be yes for the document to be accepted.
+  /// A threshold that the person must have reached for the document to be accepted.
   public var minimumAge: Int?
   /// Whether a document is accepted, with a warning, after the day of its own `expiry_date`. The issuer's signature may
   /// outlast that day, but an expired licence or passport identifies nobody.
   public var acceptsExpired = false
-  /// The zero-knowledge proofs that may answer; nil if only a plain document may.
+  /// The accepted zero-knowledge proofs; nil if only a plain document is accepted.
   public var proofs: ProofRequest?
 
   public init(docType: String, elements: [ElementRequest], ageOver: [Int] = [], minimumAge: Int? = nil) {
@@ -37,39 +41,35 @@ public struct DocumentRequest: Sendable, Hashable {
     self.minimumAge = minimumAge
   }
 
-  /// All thresholds that need an answer, the minimum age included, ascending.
+  /// All age thresholds, the minimum age included, ascending.
   public var ageThresholds: [Int] {
     var thresholds = ageOver
     if let minimumAge, !thresholds.contains(minimumAge) { thresholds.append(minimumAge) }
     return thresholds.count > 1 ? Set(thresholds).sorted() : thresholds
   }
 
-  /// Everything that a protocol has to ask for by name, each element once: the elements, then `age_over_NN` for each
-  /// threshold, in the namespace in which the answer is looked for.
+  /// Every element that a protocol asks for by name, once: the elements, then `age_over_NN` for each threshold, in the
+  /// document type's age namespace.
   public var namedElements: [ElementRequest] {
-    let namespace = DocTypeCatalogue.ageNamespace(ofDocType: docType)
-    let ages = ageThresholds.map {
-      ElementRequest(ElementReference(namespace, AgeAttestations.identifier(for: $0)))
-    }
-    var places: [ElementReference: Int] = [:]
+    let ages = ageThresholds.map { ElementRequest(ElementReference.ageAttestation($0, ofDocType: docType)) }
+    var indices: [ElementReference: Int] = [:]
     var named: [ElementRequest] = []
     for request in elements + ages {
-      if let place = places[request.element] {
-        // The element is requested twice. It is kept if either request keeps it, for the shorter time, and it is
-        // required if either requires it.
-        named[place].retention = Retention.strictest(
-          of: [named[place].retention, request.retention].filter(\.isIntended))
-        named[place].isRequired = named[place].isRequired || request.isRequired
+      if let index = indices[request.element] {
+        // A duplicate is kept if either request keeps it, for the shorter time, and required if either requires it.
+        named[index].retention = Retention.strictest(
+          of: [named[index].retention, request.retention].filter(\.isIntended))
+        named[index].isRequired = named[index].isRequired || request.isRequired
       } else {
-        places[request.element] = named.count
+        indices[request.element] = named.count
         named.append(request)
       }
     }
     return named
   }
 
-  /// How long the relying party may keep the element: the strictest of the periods that it gave for the element by
-  /// name, and for every element that has this one as an alternative. An age threshold alone gives no period.
+  /// The period for which the relying party may keep the element: the strictest of its own period and the periods of
+  /// all elements that have it as an alternative. An age threshold gives no period.
   package func retention(of reference: ElementReference) -> Retention {
     let named = elements.filter { $0.element == reference }.map(\.retention)
     let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)
@@ -81,12 +81,12 @@ public struct DocumentRequest: Sendable, Hashable {
 /// One requested data element.
 public struct ElementRequest: Sendable, Hashable {
   public var element: ElementReference
-  /// Whether the relying party means to keep the value, and for how long.
+  /// The period for which the relying party intends to keep the value.
   public var retention: Retention
-  /// Whether a document without it is refused. For many elements, absence means "no".
+  /// Whether a document without it is rejected. For many elements, absence means "no".
   public var isRequired: Bool
-  /// Elements that satisfy the request in place of this one. Those that the wallet returns are part of the accepted
-  /// answer.
+  /// Elements that satisfy the request instead of this element. The returned alternatives are part of the accepted
+  /// presentation.
   public var alternatives: [ElementReference]
 
   public init(
@@ -106,22 +106,22 @@ public struct ElementRequest: Sendable, Hashable {
       element, retention: intentToRetain ? .unspecified : .none, isRequired: isRequired, alternatives: alternatives)
   }
 
-  /// Whether the value is to be kept: IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1).
+  /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1).
   public var intentToRetain: Bool { retention.isIntended }
 }
 
-/// How long a relying party means to keep a value after it has seen it. The stricter of two compares as less.
+/// The period for which a relying party intends to keep a value. Of two retentions, the stricter one compares as less.
 public enum Retention: Sendable, Hashable, Comparable {
   /// Not at all.
   case none
   /// For this many days, at least one.
   case days(Int)
-  /// It is kept for a time that is not stated.
+  /// For an unstated time.
   case unspecified
 
   /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.
   public var isIntended: Bool { self != .none }
 
-  /// The strictest of the retentions, which all of them allow; `none` if there are none.
+  /// The strictest of the retentions: all of them allow it. `none` if the list is empty.
   static func strictest(of retentions: [Retention]) -> Retention { retentions.min() ?? .none }
 }

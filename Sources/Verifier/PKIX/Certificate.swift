@@ -2,60 +2,63 @@ import Base
 import COpenSSL
 import Cryptography
 
-/// An X.509 certificate (RFC 5280), parsed by OpenSSL, with the facts that mdoc's rules ask for.
+/// An X.509 certificate (RFC 5280), parsed by OpenSSL.
 public final class Certificate: Sendable {
   public let der: [UInt8]
   /// SHA-256 of the whole certificate.
   public let sha256: [UInt8]
-  /// SHA-256 of the whole certificate, in hexadecimal.
+  /// The SHA-256 in hexadecimal.
   public let fingerprint: String
   public let subject: DistinguishedName
   public let issuer: DistinguishedName
   public let validity: ClosedRange<Timestamp>
-  /// The content octets of its INTEGER without leading zeros. Numbers are compared in this form: an authority that
-  /// forgets the zero octet in front still means the number that the octets give.
+  /// The content octets of the serial number's INTEGER, without leading zeros. Numbers are compared in this form.
   public let serialNumber: [UInt8]
-  /// Whether the serial number is below zero, which no profile allows.
   public let hasNegativeSerialNumber: Bool
-  /// Nil if the key is not on one of the standard's named curves.
+  /// Nil if the key is not on a named curve of the standard.
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-  /// The certificate's signature; nil if its algorithm is not supported, or the certificate names two algorithms.
+  /// Nil if the algorithm is not supported, or the certificate names two.
   private let signature: CertificateSignature?
 
-  /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed. A serial number
-  /// that is negative, zero, short or long is a finding of the profile.
+  /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed.
   public init(der: some Collection<UInt8>) throws(CertificateError) {
     let bytes = Array(der)
     guard bytes.count <= Limits.certificateBytes else { throw .tooLarge }
     defer { ERR_clear_error() }
     guard let x509 = parsedCertificate(bytes) else { throw .notDER }
     defer { X509_free(x509) }
-    guard isDER(x509, bytes) else { throw .notDER }
-    let facts = try CertificateFacts(x509)
-    signature = CertificateSignature(x509, der: bytes)
+    guard isEncoding(bytes, of: x509, i2d_X509) else { throw .notDER }
+    guard let subject = distinguishedName(X509_get_subject_name(x509)),
+      let issuer = distinguishedName(X509_get_issuer_name(x509)), let serial = X509_get0_serialNumber(x509),
+      let serialNumber = serialNumberOctets(serial)
+    else { throw .malformedField }
+    guard let notBefore = timestamp(X509_get0_notBefore(x509)), let notAfter = timestamp(X509_get0_notAfter(x509)),
+      notBefore <= notAfter
+    else { throw .malformedValidity }
+    extensions = try CertificateExtensions(x509)
     self.der = bytes
     sha256 = HashAlgorithm.sha256.hash(bytes)
     fingerprint = Hex.encode(sha256)
-    subject = facts.subject
-    issuer = facts.issuer
-    validity = facts.validity
-    serialNumber = facts.serialNumber
-    hasNegativeSerialNumber = facts.hasNegativeSerialNumber
-    publicKey = facts.publicKey
-    hasSupportedSignatureAlgorithm = facts.hasSupportedSignatureAlgorithm
-    extensions = facts.extensions
+    self.subject = subject
+    self.issuer = issuer
+    validity = notBefore...notAfter
+    self.serialNumber = serialNumber
+    hasNegativeSerialNumber = ASN1_STRING_type(serial) == V_ASN1_NEG_INTEGER
+    publicKey = SubjectPublicKey.key(of: x509)
+    hasSupportedSignatureAlgorithm = CertificateSignature.Algorithm(nid: X509_get_signature_nid(x509)) != nil
+    signature = CertificateSignature(x509, der: bytes)
   }
 
-  /// Whether issuer and subject have the same name (RFC 5280, 3.2). The issuer may still be another authority.
+  /// True if issuer and subject have the same name (RFC 5280, 3.2). The issuer may nevertheless be another authority.
   public var isSelfIssued: Bool { subject.der == issuer.der }
 
-  /// Whether it is a root: issuer and subject are the same, and its own key has signed it. If that signature can't be
-  /// checked, because its algorithm is not supported, name and key identifiers decide.
+  /// True for a root: issuer and subject are the same, and the certificate's own key has signed it. If the signature's
+  /// algorithm is unsupported, name and key identifiers decide.
   public var isSelfSigned: Bool { chainsByName(to: self) && (isSigned(by: self) || !isVerifiable(by: self)) }
 
-  /// Whether it was made by the mock issuer.
+  /// True if the mock issuer made it.
   public var isMock: Bool { extensions.oids.contains(MockCertificateMarker.oid) }
 
   /// The DER of an extension's value; nil if the certificate lacks the extension. Parses the certificate again.
@@ -69,7 +72,7 @@ public final class Certificate: Sendable {
     return nil
   }
 
-  /// Whether this certificate's signature verifies with another's key. Names are not compared here.
+  /// True if the certificate's signature verifies with the issuer's key. Names are not compared.
   func isSigned(by issuer: Certificate) -> Bool {
     guard let key = issuer.publicKey, let signature else { return false }
     return signature.isValid(in: der, key: key)
@@ -78,56 +81,64 @@ public final class Certificate: Sendable {
 
 /// OpenSSL's form of exactly one certificate; the caller must free it.
 func parsedCertificate(_ bytes: [UInt8]) -> OpaquePointer? {
+  parsed(bytes, into: X509_new_ex(ParsingContext.library, nil), d2i_X509, X509_free)
+}
+
+/// OpenSSL's form of exactly one object, without trailing bytes; the caller must free it.
+func parsed(
+  _ bytes: [UInt8], into empty: OpaquePointer?,
+  _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
+    OpaquePointer?,
+  _ free: (OpaquePointer?) -> Void
+) -> OpaquePointer? {
   bytes.withUnsafeBufferPointer { buffer in
-    var x509 = X509_new_ex(ParsingContext.library, nil)
+    var object = empty
     var position = buffer.baseAddress
-    // On failure OpenSSL has freed the object that it was given.
-    guard x509 != nil, d2i_X509(&x509, &position, buffer.count) != nil else { return nil }
+    // On failure, OpenSSL frees the object that it was given.
+    guard object != nil, decode(&object, &position, buffer.count) != nil else { return nil }
     guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
-      X509_free(x509)
+      free(object)
       return nil
     }
-    return x509
+    return object
   }
 }
 
-/// Whether the bytes are the certificate's only encoding in DER. OpenSSL also reads BER, with long lengths and strings
-/// in pieces outside the signed part, by which anyone could make countless trusted certificates out of one.
-private func isDER(_ x509: OpaquePointer, _ bytes: [UInt8]) -> Bool {
+/// True if the bytes are the object's only encoding in DER. OpenSSL also reads BER. With long lengths and segmented
+/// strings outside the signed part, anyone could then make countless trusted certificates from one.
+func isEncoding(
+  _ bytes: [UInt8], of object: OpaquePointer,
+  _ encode: (OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+) -> Bool {
   var output: UnsafeMutablePointer<UInt8>?
-  let length = i2d_X509(x509, &output)
+  let length = encode(object, &output)
   guard length >= 0, let output else { return false }
   defer { CRYPTO_free(output, nil, 0) }
   return UnsafeBufferPointer(start: output, count: Int(length)).elementsEqual(bytes)
 }
 
-/// Why bytes are not a usable certificate.
-public enum CertificateError: Error, Sendable, Hashable {
-  case tooLarge
-  /// Not exactly one certificate in DER.
-  case notDER
-  /// A name or a serial number that can't be read.
-  case malformedField
-  /// A date that does not exist, or an end before the beginning.
-  case malformedValidity
-  /// An extension that occurs more than once, by its dotted identifier.
-  case repeatedExtension(String)
-  case malformedExtension(String)
+/// The reason why bytes are not a usable certificate.
+public struct CertificateError: Error, Sendable, Hashable {
+  /// The rest of a sentence whose subject is the certificate.
+  public let detail: String
 
-  /// The fault as text for people.
-  public var detail: String {
-    switch self {
-    case .tooLarge: "is larger than \(Limits.certificateBytes) bytes"
-    case .notDER: "is not valid DER"
-    case .malformedField: "has a name or serial number that can't be read"
-    case .malformedValidity: "has no dates of validity, or ends before it begins"
-    case .repeatedExtension(let oid): "has an extension twice: \(CertificateExtensions.OID.name(oid))"
-    case .malformedExtension(let oid): "has a malformed extension: \(CertificateExtensions.OID.name(oid))"
-    }
+  private init(_ detail: String) { self.detail = detail }
+
+  public static let tooLarge = CertificateError("is larger than \(Limits.certificateBytes) bytes")
+  public static let notDER = CertificateError("is not valid DER")
+  public static let malformedField = CertificateError("has a name or serial number that can't be read")
+  public static let malformedValidity = CertificateError("has no dates of validity, or ends before it begins")
+
+  public static func repeatedExtension(_ oid: String) -> CertificateError {
+    CertificateError("has a duplicate extension: \(CertificateExtensions.OID.name(oid))")
+  }
+
+  public static func malformedExtension(_ oid: String) -> CertificateError {
+    CertificateError("has a malformed extension: \(CertificateExtensions.OID.name(oid))")
   }
 }
 
-/// A name: its encoding, which is compared, and the attributes that mdoc's rules ask for.
+/// A name: its encoding, which is compared, and some of its attributes.
 public struct DistinguishedName: Sendable, Hashable {
   public let der: [UInt8]
   public let country: String?
@@ -141,9 +152,9 @@ public struct DistinguishedName: Sendable, Hashable {
   public let organizationIdentifier: String?
 }
 
-/// One of OpenSSL's library contexts, without algorithms, for parsing. In it OpenSSL does not decode a certificate's
-/// key while parsing, which would cost ten times as much as all the rest and take locks. The key is imported in our own
-/// way instead (`SubjectPublicKey`), and signatures are checked with it (`CertificateSignature`).
+/// An OpenSSL library context without algorithms. In this context, OpenSSL does not decode a certificate's key while
+/// parsing. Decoding would take locks, and cost ten times as much as all other parsing. `SubjectPublicKey` imports the
+/// key instead.
 enum ParsingContext {
   // Written once, never freed; OpenSSL's library contexts may be used from any thread.
   nonisolated(unsafe) static let library: OpaquePointer? = {  // proof above
@@ -161,15 +172,14 @@ public enum PEM {
     var base64: String?
     for line in text.split(whereSeparator: \.isNewline) {
       let line = line.filter { !$0.isWhitespace || $0 == " " }
-      switch (line.trimmingSuffix(" "), base64) {
+      switch (String(line.reversed().drop { $0 == " " }.reversed()), base64) {
       case ("-----BEGIN CERTIFICATE-----", nil): base64 = ""
       case ("-----END CERTIFICATE-----", let block?):
         guard let der = Base64.decode(block) else { return nil }
         certificates.append(der)
         base64 = nil
       case (let content, let block?): base64 = block + content
-      // The block's beginning was not recognised (a byte order mark, a typing mistake). It must not be left out
-      // quietly.
+      // The block's first line was not recognised, for example because of a byte order mark or a typing mistake.
       case ("-----END CERTIFICATE-----", nil): return nil
       case (_, nil): continue
       }
@@ -192,10 +202,87 @@ public enum PEM {
   }
 }
 
-extension String {
-  fileprivate func trimmingSuffix(_ character: Character) -> String {
-    var text = Substring(self)
-    while text.last == character { text.removeLast() }
-    return String(text)
+// Reads single fields of certificates and revocation lists.
+
+func distinguishedName(_ name: OpaquePointer?) -> DistinguishedName? {
+  guard let name else { return nil }
+  var start: UnsafePointer<UInt8>?
+  var length = 0
+  guard X509_NAME_get0_der(name, &start, &length) == 1, let start else { return nil }
+  return DistinguishedName(
+    der: Array(UnsafeBufferPointer(start: start, count: length)),
+    country: attribute(NID_countryName, of: name), stateOrProvince: attribute(NID_stateOrProvinceName, of: name),
+    organization: attribute(NID_organizationName, of: name),
+    organizationalUnit: attribute(NID_organizationalUnitName, of: name),
+    commonName: attribute(NID_commonName, of: name), userID: attribute(NID_userId, of: name),
+    organizationIdentifier: attribute(NID_organizationIdentifier, of: name))
+}
+
+private func attribute(_ nid: Int32, of name: OpaquePointer) -> String? {
+  let index = X509_NAME_get_index_by_NID(name, nid, -1)
+  guard index >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }
+  var text: UnsafeMutablePointer<UInt8>?
+  let length = ASN1_STRING_to_UTF8(&text, data)
+  guard length >= 0, let text else { return nil }
+  defer { CRYPTO_free(text, nil, 0) }
+  return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
+}
+
+/// The content octets of a serial number, without leading zeros. OpenSSL keeps only the magnitude of a negative number,
+/// so the octets are encoded again.
+func serialNumberOctets(_ number: UnsafePointer<ASN1_INTEGER>) -> [UInt8]? {
+  guard ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER else { return octets(number) }
+  var output: UnsafeMutablePointer<UInt8>?
+  let length = i2d_ASN1_INTEGER(number, &output)
+  guard length > 0, let output else { return nil }
+  defer { CRYPTO_free(output, nil, 0) }
+  var content: UnsafePointer<UInt8>? = UnsafePointer(output)
+  var count = 0
+  var tag: Int32 = 0
+  var tagClass: Int32 = 0
+  // The result is a set of flags: 0x80 means an error.
+  guard ASN1_get_object(&content, &count, &tag, &tagClass, Int(length)) & 0x80 == 0, let content else { return nil }
+  return Array(UnsafeBufferPointer(start: content, count: count))
+}
+
+func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
+  var fields = tm()
+  guard let time, ASN1_TIME_to_tm(time, &fields) == 1,
+    let date = FullDate(year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday))
+  else { return nil }
+  return Timestamp(
+    date: date, hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
+}
+
+/// The key that a certificate certifies (RFC 5480; RFC 8410), imported from the bytes of the certificate.
+enum SubjectPublicKey {
+  /// Nil for a key that is not on one of the standard's curves: RSA, explicit parameters, hybrid or wrong points.
+  static func key(of x509: OpaquePointer) -> PublicKey? {
+    var algorithm: UnsafeMutablePointer<X509_ALGOR>?
+    guard let info = X509_get_X509_PUBKEY(x509), let bits = X509_get0_pubkey_bitstr(x509),
+      X509_PUBKEY_get0_param(nil, nil, nil, &algorithm, info) == 1, let algorithm,
+      let bytes = wholeBytes(bits), let curve = curve(of: UnsafePointer(algorithm))
+    else { return nil }
+    if curve.family == .weierstrass, bytes.count == 1 + curve.coordinateLength, [0x02, 0x03].contains(bytes[0]) {
+      return try? PublicKey(curve: curve, x: bytes.dropFirst(), yIsOdd: bytes[0] == 0x03)
+    }
+    return try? PublicKey(curve: curve, encoded: bytes)
+  }
+
+  /// `id-ecPublicKey` with a named curve, or an Edwards or Montgomery curve without parameters.
+  private static func curve(of algorithm: UnsafePointer<X509_ALGOR>) -> Curve? {
+    var object: OpaquePointer?
+    var type: Int32 = 0
+    var parameters: UnsafeRawPointer?
+    X509_ALGOR_get0(&object, &type, &parameters, algorithm)
+    let identifier = OBJ_obj2nid(object)
+    if identifier == NID_X9_62_id_ecPublicKey {
+      guard type == V_ASN1_OBJECT, let parameters,
+        let curve = Curve(nid: OBJ_obj2nid(OpaquePointer(parameters))), curve.family == .weierstrass
+      else { return nil }
+      return curve
+    }
+    guard type == V_ASN1_UNDEF, let curve = Curve(nid: identifier), curve.family != .weierstrass else { return nil }
+    return curve
   }
 }

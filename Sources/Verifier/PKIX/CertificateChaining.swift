@@ -2,15 +2,16 @@ import Base
 import COpenSSL
 import Cryptography
 
-// Facts about one certificate, or about two that follow each other. All certification paths are checked by them.
+// Facts about one certificate, or about two that follow each other in a path.
 
 extension Certificate {
-  /// Whether each certificate is signed by the next one, and names it as its issuer.
+  /// True if each certificate is signed by the next one, and names it as its issuer.
   public static func isChain(_ certificates: [Certificate]) -> Bool {
     zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
   }
 
-  /// Whether the other certificate is this one's issuer by name, and by key identifier if both state one.
+  /// True if the other certificate is this certificate's issuer by name, and also by key identifier if both
+  /// certificates state it.
   func chainsByName(to issuer: Certificate) -> Bool {
     self.issuer.der == issuer.subject.der && chainsByKeyIdentifier(to: issuer)
   }
@@ -21,50 +22,29 @@ extension Certificate {
     return authority == subject
   }
 
-  /// Whether its authority key identifier is the other certificate's subject key identifier; false if it has none.
+  /// True if its authority key identifier is the other certificate's subject key identifier. False if it has no such
+  /// identifier.
   func namesKey(of issuer: Certificate) -> Bool {
     guard let identifier = extensions.authorityKeyIdentifier else { return false }
     return identifier == issuer.extensions.subjectKeyIdentifier
   }
 
-  /// Whether the algorithms allow this one's signature to be checked with the other's key.
   func isVerifiable(by issuer: Certificate) -> Bool {
     hasSupportedSignatureAlgorithm && issuer.publicKey != nil
   }
 
-  /// Whether country and state equal the other's, if both certificates name them (ISO/IEC 18013-5, 9.3.3). If one does
-  /// not, that is a finding of the profile.
-  func isInJurisdiction(of issuer: Certificate) -> Bool {
-    func agree(_ left: String?, _ right: String?) -> Bool {
-      guard let left, let right else { return true }
-      return left.hasSameBytes(as: right)
-    }
-    return agree(subject.country, issuer.subject.country)
-      && agree(subject.stateOrProvince, issuer.subject.stateOrProvince)
-  }
-
-  /// Whether it is valid at an instant.
-  ///
-  /// - Parameter skew: seconds by which clocks may differ, at both ends of the validity.
-  func isCurrent(at now: Timestamp, skew: Int64 = 0) -> Bool {
-    validity.lowerBound - skew <= now && now <= validity.upperBound + skew
-  }
-
-  /// Whole days of validity, rounded up.
   var validityDays: Int64 {
     let seconds = validity.upperBound.secondsSince1970 - validity.lowerBound.secondsSince1970
     return (seconds + 86_399) / 86_400
   }
 
-  /// The critical extensions that are not processed here.
   var unknownCriticalExtensions: Set<String> { extensions.critical.subtracting(CertificateExtensions.processed) }
 
-  /// Constraints on the certificates below it that are not processed here. An intermediate with one refuses the path,
-  /// whether critical or not, because no other check enforces the constraints.
+  /// Unprocessed constraints on the certificates below it. A path with such an intermediate is rejected.
   var unprocessedConstraints: Set<String> { extensions.oids.intersection(CertificateExtensions.constraints) }
 
-  /// Whether an authority with this certificate may certify signers for one of the purposes. A certificate that names
-  /// purposes restricts the certificates below it to them.
+  /// True if the certificate may certify signers for any of the purposes. Its own purposes restrict the certificates
+  /// below it.
   func mayCertify(forPurposes purposes: Set<String>) -> Bool {
     guard let own = extensions.extendedKeyUsage else { return true }
     return own.contains(CertificateExtensions.OID.anyExtendedKeyUsage) || !purposes.isDisjoint(with: own)
@@ -94,8 +74,8 @@ struct CertificateSignature: Sendable {
   private let value: [UInt8]
   private let toBeSigned: Range<Int>
 
-  /// Nil for other algorithms, if the signed part names another algorithm than the certificate does (RFC 5280,
-  /// 4.1.1.2), and for a signature that is not whole bytes.
+  /// Nil if the algorithm is unsupported, if two algorithms are named (RFC 5280, 4.1.1.2), or if the signature is not
+  /// whole bytes.
   init?(_ x509: OpaquePointer, der: [UInt8]) {
     var bits: UnsafePointer<ASN1_BIT_STRING>?
     var identifier: UnsafePointer<X509_ALGOR>?
@@ -121,7 +101,7 @@ struct CertificateSignature: Sendable {
     self.toBeSigned = toBeSigned
   }
 
-  /// Whether it verifies over the object's own bytes, with a key on a curve of its algorithm.
+  /// True if the signature verifies over the object's own bytes, with a key on a curve of its algorithm.
   func isValid(in der: [UInt8], key: PublicKey) -> Bool {
     switch algorithm {
     case .ecdsa(let hash):
@@ -136,13 +116,12 @@ struct CertificateSignature: Sendable {
   }
 }
 
-/// The bytes of a bit string; nil if its last byte is not whole.
 func wholeBytes(_ bits: UnsafePointer<ASN1_BIT_STRING>) -> [UInt8]? {
   // The lowest three flags count the unused bits.
   bits.pointee.flags & 0x07 == 0 ? octets(bits) : nil
 }
 
-/// The place of TBSCertificate or TBSCertList: the first element inside the object, head included, of definite length.
+/// The range of TBSCertificate or TBSCertList: the first element inside the object, head included, of definite length.
 private func signedRange(of der: [UInt8]) -> Range<Int>? {
   der.withUnsafeBufferPointer { buffer in
     guard let start = buffer.baseAddress, let certificate = content(from: start, count: buffer.count),
@@ -153,8 +132,8 @@ private func signedRange(of der: [UInt8]) -> Range<Int>? {
   }
 }
 
-/// Whether TBSCertList of version 2 names the same algorithm as the one behind it. OpenSSL gives no access to the
-/// first.
+/// True if TBSCertList of version 2 names the same algorithm as the field after it. OpenSSL gives no access to the
+/// algorithm inside TBSCertList.
 private func namesItsAlgorithm(_ der: [UInt8], after signed: Range<Int>) -> Bool {
   der.withUnsafeBufferPointer { buffer in
     guard let start = buffer.baseAddress,
@@ -168,7 +147,6 @@ private func namesItsAlgorithm(_ der: [UInt8], after signed: Range<Int>) -> Bool
   }
 }
 
-/// The content of the SEQUENCE that begins here.
 private func content(from start: UnsafePointer<UInt8>, count: Int) -> (start: UnsafePointer<UInt8>, count: Int)? {
   var position: UnsafePointer<UInt8>? = start
   var length = 0

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The extensions of a certificate that mdoc's profiles mention.
 public struct CertificateExtensions: Sendable {
-  /// The dotted identifiers of all extensions, and of the critical ones.
+  /// The dotted identifiers of all extensions, and of the critical extensions.
   public let oids: Set<String>
   public let critical: Set<String>
   public let isCA: Bool
@@ -48,7 +48,7 @@ public struct CertificateExtensions: Sendable {
     static let inhibitAnyPolicy = "2.5.29.54"
   }
 
-  /// The extensions that are processed here, and may therefore be critical.
+  /// Extensions that may be critical, since they are processed here.
   static let processed: Set<String> = [
     OID.subjectKeyIdentifier, OID.keyUsage, OID.issuerAltName, OID.basicConstraints, OID.crlDistributionPoints,
     OID.authorityKeyIdentifier, OID.extendedKeyUsage,
@@ -59,12 +59,9 @@ public struct CertificateExtensions: Sendable {
     OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy,
   ]
 
-  /// Extensions that Annex B forbids in every certificate.
-  static let forbidden: Set<String> = [
-    OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy, OID.freshestCRL,
-  ]
+  static let forbidden = constraints.union([OID.freshestCRL])
 
-  /// - Throws: `CertificateError` if an extension stands twice or is not well-formed.
+  /// - Throws: `CertificateError` if an extension is duplicate or malformed.
   init(_ x509: OpaquePointer) throws(CertificateError) {
     var oids: Set<String> = []
     var critical: Set<String> = []
@@ -78,7 +75,7 @@ public struct CertificateExtensions: Sendable {
 
     var flags = Self.flags(of: x509)
     if flags & Int64(EXFLAG_INVALID) != 0, let rest = Self.withoutListAddresses(x509) {
-      // OpenSSL reads no further extension of a certificate that it calls invalid.
+      // OpenSSL reads no further extension of a certificate that it considers invalid.
       defer { X509_free(rest) }
       flags = Self.flags(of: rest)
       if flags & Int64(EXFLAG_INVALID) == 0 {
@@ -103,14 +100,14 @@ public struct CertificateExtensions: Sendable {
     crlDistributionPoints = oids.contains(OID.crlDistributionPoints) ? CRLDistributionPoints(x509) : nil
   }
 
-  /// Makes OpenSSL read the standard extensions, and flag those that it can't read.
+  /// Makes OpenSSL read the standard extensions, and flag those that it cannot read.
   private static func flags(of x509: OpaquePointer) -> Int64 {
     X509_check_purpose(x509, -1, 0)
     return Int64(X509_get_extension_flags(x509))
   }
 
-  /// A copy without cRLDistributionPoints, which the caller must free; nil if the extension is absent or critical. If
-  /// it can't be read, the certificate's status is undetermined, and the rest of it counts (RFC 5280, 4.2).
+  /// A copy without cRLDistributionPoints, which the caller must free; nil if the extension is absent or critical. A
+  /// malformed extension leaves the status undetermined. The rest of the certificate counts (RFC 5280, 4.2).
   private static func withoutListAddresses(_ x509: OpaquePointer) -> OpaquePointer? {
     let index = X509_get_ext_by_NID(x509, NID_crl_distribution_points, -1)
     guard index >= 0, X509_EXTENSION_get_critical(X509_get_ext(x509, index)) == 0, let copy = X509_dup(x509) else {
@@ -120,15 +117,13 @@ public struct CertificateExtensions: Sendable {
     return copy
   }
 
-  /// The first extension that OpenSSL knows and can't read.
   private static func malformed(_ x509: OpaquePointer) -> String {
     for index in 0..<X509_get_ext_count(x509) {
       guard let entry = X509_get_ext(x509, index), let item = X509V3_EXT_get(entry)?.pointee.it?() else { continue }
       guard let value = X509V3_EXT_d2i(entry) else { return dottedIdentifier(X509_EXTENSION_get_object(entry)) ?? "" }
       ASN1_item_free(OpaquePointer(value), item)
     }
-    // The extension can be read but contradicts itself: its path length is negative, or the certificate is no
-    // authority's.
+    // The extension contradicts itself: its path length is negative, or the certificate is not for an authority.
     return OID.basicConstraints
   }
 
@@ -148,7 +143,6 @@ func octets(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
 
 func octets(_ string: UnsafeMutablePointer<ASN1_STRING>) -> [UInt8] { octets(UnsafePointer(string)) }
 
-/// The dotted form of an object identifier.
 func dottedIdentifier(_ object: OpaquePointer?) -> String? {
   guard let object else { return nil }
   return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
@@ -166,17 +160,17 @@ struct GeneralNames: Sendable {
 
   let all: [Name]
 
-  /// Reads OpenSSL's stack, which the caller still has to free.
+  /// Reads OpenSSL's stack. The caller must free it.
   init(_ names: OpaquePointer) {
     all = (0..<OPENSSL_sk_num(names)).map { index in
       guard let name = OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self) else { return .other }
+      func text(_ value: UnsafeMutablePointer<ASN1_STRING>) -> String {
+        String(decoding: octets(value), as: UTF8.self)
+      }
       switch name.pointee.type {
-      case GEN_URI:
-        return name.pointee.d.uniformResourceIdentifier.map { .uri(String(decoding: octets($0), as: UTF8.self)) }
-          ?? .other
+      case GEN_URI: return name.pointee.d.uniformResourceIdentifier.map { .uri(text($0)) } ?? .other
       case GEN_EMAIL: return .rfc822Name
-      case GEN_DNS:
-        return name.pointee.d.dNSName.map { .dNSName(String(decoding: octets($0), as: UTF8.self)) } ?? .other
+      case GEN_DNS: return name.pointee.d.dNSName.map { .dNSName(text($0)) } ?? .other
       case GEN_DIRNAME: return .directoryName
       default: return .other
       }
@@ -189,5 +183,66 @@ struct GeneralNames: Sendable {
     let stack = OpaquePointer(raw)
     defer { GENERAL_NAMES_free(stack) }
     self.init(stack)
+  }
+}
+
+/// The addresses of the issuer's revocation list in a certificate (RFC 5280, 4.2.1.13). ISO/IEC 18013-5, B.1 requires
+/// the URI of a list for all reasons, issued by the certificate's own issuer.
+public struct CRLDistributionPoints: Sendable, Hashable {
+  /// The URIs of the points that can be used, in their order, of any scheme.
+  public let uris: [String]
+  /// The flaws of the other points, and of the other names of the usable points.
+  public let flaws: Set<Flaw>
+
+  public enum Flaw: String, Sendable, CaseIterable {
+    case dNSName, directoryName, otherName, relativeName, noName, reasons, cRLIssuer, malformed
+  }
+
+  /// True if a list can be fetched. Otherwise the status is undetermined. A certificate without any point declares no
+  /// status.
+  public var isUsable: Bool { !uris.isEmpty }
+
+  public var detail: String {
+    flaws.isEmpty ? "no distribution point" : flaws.map(\.rawValue).sorted().joined(separator: ", ")
+  }
+
+  init(_ x509: OpaquePointer) {
+    var uris: [String] = []
+    var flaws: Set<Flaw> = []
+    if let raw = X509_get_ext_d2i(x509, NID_crl_distribution_points, nil, nil) {
+      let stack = OpaquePointer(raw)
+      defer { CRL_DIST_POINTS_free(stack) }
+      for index in 0..<OPENSSL_sk_num(stack) {
+        guard let point = OPENSSL_sk_value(stack, index)?.assumingMemoryBound(to: DIST_POINT.self) else { continue }
+        Self.read(point.pointee, &uris, &flaws)
+      }
+    } else {
+      flaws.insert(.malformed)
+    }
+    self.uris = uris
+    self.flaws = flaws
+  }
+
+  private static func read(_ point: DIST_POINT, _ uris: inout [String], _ flaws: inout Set<Flaw>) {
+    if point.reasons != nil { flaws.insert(.reasons) }
+    if point.CRLissuer != nil { flaws.insert(.cRLIssuer) }
+    guard let name = point.distpoint else {
+      flaws.insert(.noName)
+      return
+    }
+    guard name.pointee.type == 0, let names = name.pointee.name.fullname else {
+      flaws.insert(.relativeName)
+      return
+    }
+    let isWhole = point.reasons == nil && point.CRLissuer == nil
+    for general in GeneralNames(names).all {
+      switch general {
+      case .uri(let uri) where isWhole: uris.append(uri)
+      case .uri: continue
+      case .dNSName: flaws.insert(.dNSName)
+      case .directoryName: flaws.insert(.directoryName)
+      case .rfc822Name, .other: flaws.insert(.otherName)
+      }
+    }
   }
 }

@@ -1,14 +1,16 @@
-/// The certificates from a signer to an anchor, with the facts about each that RFC 5280, 6.1 asks for.
-///
-/// It states facts and decides nothing. `PathValidator`, for document signers, and `SignerPath`, for the signers of
-/// lists, require the facts, each with its own codes and exceptions.
+import Base
+import COpenSSL
+
+/// The certificates from a signer to an anchor, with the facts about each certificate that RFC 5280, 6.1 requires.
+/// `PathValidator`, for document signers, and `SignerPath`, for signers of lists, judge them with their own codes and
+/// exceptions.
 struct CertificationPath {
-  /// The signer first, the anchor last; at least one. A signer that is itself the anchor stands alone.
+  /// The signer first, the anchor last; only one certificate if the signer is itself the anchor.
   let certificates: [Certificate]
-  /// Each certificate with the next one.
   let links: [Link]
 
-  /// - Parameter anchorHasSigned: the result of the search for the anchor. The signature is not checked again.
+  /// - Parameter anchorHasSigned: whether the search for the anchor found that the anchor's key verifies. The signature
+  ///   is not checked again.
   init(_ certificates: [Certificate], anchorHasSigned: Bool = false) {
     self.certificates = certificates
     links = zip(certificates, certificates.dropFirst()).enumerated().map { index, pair in
@@ -28,12 +30,6 @@ struct CertificationPath {
     }
   }
 
-  /// Whether the algorithms allow all signatures to be checked, the one that the signer makes included.
-  var isVerifiable: Bool {
-    links.allSatisfy { $0.certificate.isVerifiable(by: $0.issuer) } && certificates[0].publicKey != nil
-  }
-
-  /// A certificate, and the one that should have certified it.
   struct Link {
     let certificate: Certificate
     let issuer: Certificate
@@ -41,14 +37,12 @@ struct CertificationPath {
 
     var isNamed: Bool { certificate.chainsByName(to: issuer) }
 
-    /// Whether the issuer's key has signed the certificate. True if the algorithm is not supported, which is a finding
-    /// of its own.
+    /// True if the issuer's key has signed the certificate. An unsupported algorithm is a separate finding.
     var isSigned: Bool {
       (knownSignature ?? certificate.isSigned(by: issuer)) || !certificate.isVerifiable(by: issuer)
     }
   }
 
-  /// A certificate that should certify others.
   struct Authority {
     let certificate: Certificate
     let intermediatesBelow: Int
@@ -56,22 +50,19 @@ struct CertificationPath {
 
     var isCA: Bool { certificate.extensions.isCA }
 
-    /// Only an anchor may lack the extension keyUsage: the configuration then says what it may do.
+    /// Only an anchor may lack the extension keyUsage: the configuration then decides its permitted uses.
     var hasCertifyingKey: Bool { certificate.extensions.keyUsage.map { $0.contains(.keyCertSign) } ?? isAnchor }
 
-    /// Whether its own path length constraint is kept.
     var allowsLength: Bool { certificate.extensions.pathLength.map { intermediatesBelow <= $0 } ?? true }
   }
 
-  /// Finds the anchor that a path ends in: the one whose key signed its last certificate. If there is none, finds one
-  /// whose name and key identifier fit, so that the checks can say what is wrong.
-  ///
-  /// - Parameter rank: of several anchors, the one of the lowest rank is used.
+  /// Finds the lowest-ranked anchor whose key signed the path's last certificate. If no such anchor exists, returns an
+  /// anchor with a matching name and key identifier, so that the checks can name the fault.
   static func anchor<Candidate>(
     of last: Certificate, among candidates: [Candidate], certificate: (Candidate) -> Certificate,
     rank: (Candidate) -> Int = { _ in 0 }
   ) -> (anchor: Candidate, hasSigned: Bool)? {
-    // An anchor that is in the chain is no link to a further anchor.
+    // An anchor in the chain is not linked to another anchor.
     let named =
       candidates
       .filter { last.chainsByName(to: certificate($0)) && certificate($0).der != last.der }
@@ -79,4 +70,122 @@ struct CertificationPath {
     if let signing = named.first(where: { last.isSigned(by: certificate($0)) }) { return (signing, true) }
     return named.first.map { ($0, false) }
   }
+}
+
+// The words of a refusal: the certificate, by its role and name, and its fault.
+
+extension CheckList {
+  /// Notes a check: failed with the faults, or passed if there are no faults.
+  mutating func require(_ code: Code, without faults: String) { require(faults.isEmpty, code, faults) }
+}
+
+extension CertificationPath {
+  /// The certificate's role and name: `the signer, certificate 5cb162849ed7abbd ("DS 1"),`.
+  func name(_ index: Int) -> String {
+    let role =
+      index == 0 ? "the signer" : index == certificates.count - 1 ? "the anchor" : "intermediate \(index)"
+    return "\(role), \(certificates[index].label),"
+  }
+
+  /// The faults of all certificates as text, each with the certificate's name; `words` returns nil for a certificate
+  /// without a fault.
+  func faults(_ words: (Int, Certificate) -> String?) -> String {
+    certificates.enumerated().compactMap { index, certificate in
+      words(index, certificate).map { "\(name(index)) \($0)" }
+    }
+    .joined(separator: "; ")
+  }
+
+  /// The links that break a rule, with the words between the certificate and its issuer.
+  func linkFaults(_ words: (Link) -> String?) -> String {
+    faults { index, _ in
+      index < links.count ? words(links[index]).map { "\($0) \(name(index + 1).dropLast())" } : nil
+    }
+  }
+
+  var algorithmFaults: String {
+    faults { index, certificate in
+      if certificate.publicKey == nil { return certificate.keyFault }
+      return index == links.count || certificate.hasSupportedSignatureAlgorithm ? nil : certificate.signatureFault
+    }
+  }
+}
+
+extension CertificationPath.Link {
+  /// The reason why the certificate does not name its issuer.
+  var nameFault: String? {
+    if isNamed { return nil }
+    return certificate.issuer.der == issuer.subject.der
+      ? "has an authority key identifier that differs from the subject key identifier of"
+      : "names an issuer that is not"
+  }
+}
+
+extension TrustAnchor {
+  func docTypeFault(_ docType: String) -> String {
+    "\(certificate.label) is trusted for \(shownList(docTypes ?? [])), not for \(shown(docType))"
+  }
+}
+
+extension Certificate {
+  /// The certificate's name in findings: the beginning of its SHA-256, and its common name, made safe to show.
+  package var label: String {
+    "certificate \(Hex.encode(sha256.prefix(8)))" + (subject.commonName.map { " (\"\(shown($0))\")" } ?? "")
+  }
+
+  func periodFault(at now: Timestamp, skew: Int64 = 0) -> String? {
+    if now > validity.upperBound + skew { return "has expired at \(validity.upperBound)" }
+    return now < validity.lowerBound - skew ? "is not valid before \(validity.lowerBound)" : nil
+  }
+
+  /// The differences in country and state, if both certificates name them (ISO/IEC 18013-5, 9.3.3).
+  func jurisdictionFaults(under issuer: Certificate) -> String {
+    let (own, other) = (subject, issuer.subject)
+    let pairs = [
+      ("countryName", own.country, other.country), ("stateOrProvinceName", own.stateOrProvince, other.stateOrProvince),
+    ]
+    let differing = pairs.compactMap { name, own, other -> String? in
+      guard let own, let other, !own.hasSameBytes(as: other) else { return nil }
+      return "\(name) is \"\(shown(own))\" in \(label) and \"\(shown(other))\" in \(issuer.label)"
+    }
+    return differing.joined(separator: "; ")
+  }
+
+  /// The algorithm of its signature by name and number. Parses the certificate again, as below.
+  var signatureFault: String {
+    let x509 = parsedCertificate(der)
+    defer { X509_free(x509) }
+    return "is signed with \(x509.map { algorithm(X509_get0_tbs_sigalg($0)).name } ?? "an unknown algorithm")"
+  }
+
+  /// The algorithm of its unsupported or invalid key by name and number.
+  var keyFault: String {
+    let x509 = parsedCertificate(der)
+    defer { X509_free(x509) }
+    var identifier: UnsafeMutablePointer<X509_ALGOR>?
+    guard let x509, X509_PUBKEY_get0_param(nil, nil, nil, &identifier, X509_get_X509_PUBKEY(x509)) == 1 else {
+      return "has no readable key"
+    }
+    let (name, curve) = algorithm(identifier.map { UnsafePointer($0) })
+    return "has a key of \(name)" + (curve.map { " with \($0)" } ?? "")
+  }
+}
+
+/// An algorithm, and its parameters if it has any: `ecdsa-with-SHA1 (1.2.840.10045.4.1)`.
+private func algorithm(_ identifier: UnsafePointer<X509_ALGOR>?) -> (name: String, parameters: String?) {
+  var object: OpaquePointer?
+  var type: Int32 = 0
+  var parameters: UnsafeRawPointer?
+  X509_ALGOR_get0(&object, &type, &parameters, identifier)
+  switch type {
+  case V_ASN1_OBJECT: return (name(object), "the curve \(name(parameters.map { OpaquePointer($0) }))")
+  case V_ASN1_UNDEF, V_ASN1_NULL: return (name(object), nil)
+  default: return (name(object), "explicit parameters")
+  }
+}
+
+private func name(_ object: OpaquePointer?) -> String {
+  let number = dottedIdentifier(object) ?? "unreadable"
+  let nid = OBJ_obj2nid(object)
+  return nid == NID_undef ? number : "\(String(cString: OBJ_nid2ln(nid))) (\(number))"
 }

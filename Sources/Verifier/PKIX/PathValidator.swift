@@ -5,46 +5,44 @@ public struct PathEvaluation: Sendable {
   /// The first certificate of the chain; nil if it could not be parsed. It is trusted only if no check failed.
   public let signer: Certificate?
   public let anchor: TrustAnchor?
-  /// The document signer first, the anchor's certificate last. A signer that is itself the anchor stands alone. Empty
-  /// if no anchor was found.
+  /// The document signer first, the anchor last; one certificate if the signer is itself the anchor. Empty if no anchor
+  /// was found.
   public let path: [Certificate]
   public let checks: [Check]
-  /// The time in which every certificate of the path is valid, the skew included. Within it the checks have the same
+  /// The period in which every certificate of the path is valid, skew included, and in which the checks have the same
   /// result.
   public let window: ClosedRange<Timestamp>?
 
   public var isTrusted: Bool { anchor != nil && !checks.contains { $0.outcome == .failed } }
 }
 
-/// Validates a document signer's chain against trust anchors: RFC 5280, 6.1, with the rules that ISO/IEC 18013-5,
-/// 9.3.3 adds.
+/// Validates a document signer's chain against trust anchors (RFC 5280, 6.1; ISO/IEC 18013-5, 9.3.3).
 public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
   /// Whether mock certificates and certificates for published keys may be trusted.
   public let allowsTestCertificates: Bool
-  /// Whether certificates for published keys only warn, as in staging. Mock certificates are then still refused.
+  /// Whether certificates for published keys only warn, as in staging. Mock certificates are refused even then.
   public let warnsOfPublishedKeys: Bool
-  /// The extended key usages for a document type, for anchors whose settings name none. A signer must have one of them.
+  /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings name
+  /// usages.
   let usages: @Sendable (String) -> Set<String>
 
   /// Every check of a path, in the order in which they are made.
-  public static let codes: [Code] =
-    [
-      .chainTooLong, .certificateMalformed, .testCertificate, .issuerUnknown, .nameChaining,
-      .certificateSignatureInvalid, .certificateAlgorithmUnsupported, .anchorNotCA, .anchorExpired,
-      .issuerNotTrustedForDocType, .pathLengthExceeded, .certificateExpired, .certificateIsCA, .certificateKeyUsage,
-      .certificateExtendedKeyUsage, .certificateCriticalExtension, .certificateConstrained,
-      .certificateJurisdictionMismatch,
-    ] + ProfileRule.onPaths.map(\.code) + [.profileAnchorUnscoped, .profileRootInChain]
+  public static let codes = ownCodes + ProfileRule.onPaths.map(\.code) + [.profileAnchorUnscoped, .profileRootInChain]
+
+  fileprivate static let ownCodes: [Code] = [
+    .chainTooLong, .certificateMalformed, .testCertificate, .issuerUnknown, .nameChaining, .certificateSignatureInvalid,
+    .certificateAlgorithmUnsupported, .anchorNotCA, .anchorExpired, .issuerNotTrustedForDocType, .pathLengthExceeded,
+    .certificateExpired, .certificateIsCA, .certificateKeyUsage, .certificateExtendedKeyUsage,
+    .certificateCriticalExtension, .certificateConstrained, .certificateJurisdictionMismatch,
+  ]
 
   fileprivate let authorities: [TrustAnchor]
   fileprivate let signers: [TrustAnchor]
-  /// The deviations of each authority, by its SHA-256, with one entry for each rule that paths are checked by. They are
-  /// the same for all its signers.
+  /// The deviations of each authority, by its SHA-256, with one entry for each rule on paths.
   fileprivate let anchorProfiles: [[UInt8]: [[String]?]]
 
-  /// - Parameter usages: extended key usages by document type; by default those that the standards have for any
-  /// document.
+  /// - Parameter usages: extended key usages by document type; by default the standards' for any document.
   public init(
     anchors: [TrustAnchor], allowsTestCertificates: Bool, warnsOfPublishedKeys: Bool = false,
     usages: @escaping @Sendable (String) -> Set<String> = { _ in CertificateRole.documentSigner.extendedKeyUsages }
@@ -100,7 +98,6 @@ private struct PathRun {
     return evaluate(chain: path, search: search, carriesAnchor: carriesAnchor)
   }
 
-  /// The certificates up to the first one that can't be parsed.
   private mutating func parse(_ chain: [ArraySlice<UInt8>]) -> [Certificate] {
     var certificates: [Certificate] = []
     do throws(CertificateError) {
@@ -112,15 +109,14 @@ private struct PathRun {
     return certificates
   }
 
-  /// Evaluates a signer that is itself the anchor. The checks of its issuer are not run: the issuer is not at hand and
-  /// does not matter.
+  /// Evaluates a signer that is itself the anchor. The signer's issuer does not matter.
   private mutating func evaluate(pinned signer: Certificate, anchor: TrustAnchor) -> PathEvaluation {
     let docType = docType
     let path = CertificationPath([signer])
     requireLiveCertificates([signer])
     checks.passed(.issuerUnknown)
     checks.notRun(.nameChaining, .certificateSignatureInvalid)
-    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported, path.algorithmFaults)
+    checks.require(.certificateAlgorithmUnsupported, without: path.algorithmFaults)
     checks.notRun(.anchorNotCA)
     if anchor.isListed(at: now) { checks.notRun(.anchorExpired) } else { noteListEnded(anchor) }
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType, anchor.docTypeFault(docType))
@@ -129,7 +125,6 @@ private struct PathRun {
     return finish(path, anchor: anchor, carriesAnchor: false)
   }
 
-  /// - Parameter chain: the certificates below the anchor.
   private mutating func evaluate(
     chain: [Certificate], search: AnchorSearch, carriesAnchor: Bool
   ) -> PathEvaluation {
@@ -148,17 +143,15 @@ private struct PathRun {
       return stop(signer: chain[0], skipping: .certificateSignatureInvalid)
     }
     let path = CertificationPath(complete, anchorHasSigned: search.hasSigned)
-    checks.require(path.links.allSatisfy(\.isNamed), .nameChaining, path.linkFaults(\.nameFault))
-    // The anchor's signature is known already: it comes first.
+    checks.require(.nameChaining, without: path.linkFaults(\.nameFault))
     checks.require(
-      path.links.reversed().allSatisfy(\.isSigned), .certificateSignatureInvalid,
-      path.linkFaults { $0.isSigned ? nil : "is not signed with the key of" })
-    checks.require(path.isVerifiable, .certificateAlgorithmUnsupported, path.algorithmFaults)
+      .certificateSignatureInvalid, without: path.linkFaults { $0.isSigned ? nil : "is not signed with the key of" })
+    checks.require(.certificateAlgorithmUnsupported, without: path.algorithmFaults)
     let authorities = path.authorities
     checkAnchor(anchor, authorities[authorities.count - 1])
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType, anchor.docTypeFault(docType))
-    // An anchor's own limit is overridden by its settings, because Annex B gives every IACA zero and some authorities
-    // deviate.
+    // The anchor's settings override the limit in its certificate: Annex B sets zero for every IACA, and some
+    // authorities need more.
     let count = path.intermediates.count
     checks.require(
       count <= anchor.maxPathLength && authorities.dropLast().allSatisfy(\.allowsLength), .pathLengthExceeded,
@@ -167,24 +160,20 @@ private struct PathRun {
     return finish(path, anchor: anchor, carriesAnchor: carriesAnchor)
   }
 
-  /// The checks of what the certificates are for, and the result.
   private mutating func finish(
     _ path: CertificationPath, anchor: TrustAnchor, carriesAnchor: Bool
   ) -> PathEvaluation {
     let signer = path.certificates[0]
     checkUsage(of: signer, path, anchor)
     checkProfile(of: signer, issuer: path.links.first?.issuer, anchor: anchor)
-    if carriesAnchor {
-      checks.warned(.profileRootInChain, "it ends in \(anchor.certificate.label)")
-    } else {
-      checks.passed(.profileRootInChain)
-    }
+    checks.expect(!carriesAnchor, .profileRootInChain, "it ends in \(anchor.certificate.label)")
     return PathEvaluation(
       signer: signer, anchor: anchor, path: path.certificates, checks: checks.checks,
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
-  /// What is missing. An authority that signed the document itself certifies signers and is none, unless it is pinned.
+  /// Notes the missing anchor. An authority that itself signed the document is not accepted as the document's signer,
+  /// unless it is pinned.
   private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
     guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
       return "no anchor is the issuer of \(last.label)"
@@ -204,33 +193,28 @@ private struct PathRun {
 
   // MARK: Finding the anchor
 
-  /// The authority that the certificate leads to, and whether it signed.
   private func findAnchor(for certificate: Certificate) -> AnchorSearch {
     let found = CertificationPath.anchor(
       of: certificate, among: validator.authorities, certificate: \.certificate, rank: rank)
-    if let found, found.hasSigned { return AnchorSearch(anchor: found.anchor, hasSigned: true) }
-    // A certificate that its own key has signed is a root itself, so it has no anchor here, whatever its name.
-    if certificate.isSelfSigned { return AnchorSearch() }
-    if let found { return AnchorSearch(anchor: found.anchor) }
+    if let found, found.hasSigned { return (found.anchor, true, false) }
+    // A certificate that its own key has signed is itself a root, so it has no anchor.
+    if certificate.isSelfSigned { return (nil, false, false) }
+    if let found { return (found.anchor, false, false) }
     let isMisnamed = validator.authorities.contains {
       certificate.namesKey(of: $0.certificate) && $0.certificate.subject.der != certificate.issuer.der
     }
-    return AnchorSearch(isMisnamed: isMisnamed)
+    return (nil, false, isMisnamed)
   }
 
-  /// Ranks anchors that have the same certificate or key. The anchor for this document type comes first, and among
-  /// several such anchors one that is configured or whose list is current.
+  /// Ranks anchors for this document type first. Of these, configured anchors, and anchors whose list is current, come
+  /// first.
   private func rank(_ anchor: TrustAnchor) -> Int {
     if !anchor.allows(docType) { return 2 }
     return anchor.isListed(at: now) ? 0 : 1
   }
 
-  /// The result of the search for an anchor. It keeps whether the anchor signed, which cost a signature check.
-  private struct AnchorSearch {
-    var anchor: TrustAnchor?
-    var hasSigned = false
-    var isMisnamed = false
-  }
+  /// The anchor, and whether it signed; if there is no anchor, whether an anchor's name differs.
+  private typealias AnchorSearch = (anchor: TrustAnchor?, hasSigned: Bool, isMisnamed: Bool)
 
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
     checks.passed(.testCertificate)
@@ -255,16 +239,17 @@ private struct PathRun {
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
-  /// This check is never relaxed: without a current list, nothing vouches for the anchor.
+  /// Notes that the list has ended. This check is never relaxed: without a current list, nothing vouches for the
+  /// anchor.
   private mutating func noteListEnded(_ anchor: TrustAnchor) {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
 
   private mutating func checkUsage(of signer: Certificate, _ path: CertificationPath, _ anchor: TrustAnchor) {
-    let intermediates = path.authorities.dropLast()
+    let authorities = path.authorities.dropLast()
     require(
-      !signer.extensions.isCA && intermediates.allSatisfy(\.isCA), .certificateIsCA, anchor,
-      path.faults { index, certificate in
+      .certificateIsCA, anchor,
+      without: path.faults { index, certificate in
         let isCA = certificate.extensions.isCA
         if index == 0 { return isCA ? "has the CA flag" : nil }
         return isCA || index == path.links.count ? nil : "has no CA flag"
@@ -272,37 +257,31 @@ private struct PathRun {
     if anchor.kind == .documentSigner, signer.extensions.keyUsage == nil {
       checks.warned(.certificateKeyUsage, "the signer has none")
     } else {
-      let usagesFit =
-        CertificateRole.documentSigner.permits(signer.extensions.keyUsage)
-        && intermediates.allSatisfy(\.hasCertifyingKey)
       require(
-        usagesFit, .certificateKeyUsage, anchor,
-        path.faults { index, certificate in
+        .certificateKeyUsage, anchor,
+        without: path.faults { index, certificate in
           let usage = certificate.extensions.keyUsage
           let fits =
             index == 0
             ? CertificateRole.documentSigner.permits(usage)
-            : index == path.links.count || path.authorities[index - 1].hasCertifyingKey
+            : index == path.links.count || authorities[index - 1].hasCertifyingKey
           return fits ? nil : "has \(usage.map { $0.names.joined(separator: ", ") } ?? "no keyUsage")"
         })
     }
     checkPurposes(of: signer, path: path, anchor: anchor)
     let unknown = Set(path.certificates.flatMap(\.unknownCriticalExtensions))
-    checks.require(unknown.isEmpty, .certificateCriticalExtension, unknown.sorted().joined(separator: ", "))
-    let constraints = Set(path.intermediates.flatMap(\.unprocessedConstraints))
+    checks.require(.certificateCriticalExtension, without: unknown.sorted().joined(separator: ", "))
+    let constraints = Set(path.intermediates.flatMap(\.unprocessedConstraints)).sorted()
     checks.require(
-      constraints.isEmpty, .certificateConstrained,
-      constraints.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
+      .certificateConstrained, without: constraints.map(CertificateExtensions.OID.name).joined(separator: ", "))
     if anchor.kind == .documentSigner {
       checks.notRun(.certificateJurisdictionMismatch)
     } else {
       require(
-        signer.isInJurisdiction(of: anchor.certificate), .certificateJurisdictionMismatch, anchor,
-        signer.jurisdictionFault(under: anchor.certificate))
+        .certificateJurisdictionMismatch, anchor, without: signer.jurisdictionFaults(under: anchor.certificate))
     }
   }
 
-  /// The extended key usages that the anchor's settings name, or else the document type's.
   private func expectedPurposes(_ anchor: TrustAnchor) -> Set<String> {
     anchor.extendedKeyUsages ?? validator.usages(docType)
   }
@@ -322,15 +301,14 @@ private struct PathRun {
       wrong.append("\(path.name(index + 1)) has \(shownList(intermediate.extensions.extendedKeyUsage ?? []))")
     }
     let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
-    // Each code has its worst outcome, so a pass takes no warning back.
+    // A code keeps its worst outcome, so a later `passed` does not remove a warning.
     require(
       wrong.isEmpty, .certificateExtendedKeyUsage, anchor,
-      "\(wrong.joined(separator: ", ")); expected is one of \(shownList(expected.sorted())), \(origin)")
+      "\(wrong.joined(separator: ", ")); expected one of \(shownList(expected.sorted())), \(origin)")
   }
 
-  /// Whether a missing extension only warns. A pinned signer has its operator's word. Under an authority the signers of
-  /// other documents than mDLs may lack it (ISO/IEC 18013-5, B.1.4, requires it of mDLs'). Settings that name purposes
-  /// mean them.
+  /// True if a missing extension only warns: for a pinned signer, and for documents other than mDLs (B.1.4 requires the
+  /// extension only for mDLs). If the anchor's settings name purposes, the extension is required.
   private func mayLackPurposes(_ signer: Certificate, _ anchor: TrustAnchor) -> Bool {
     guard anchor.extendedKeyUsages == nil else { return false }
     if anchor.kind == .documentSigner { return true }
@@ -350,7 +328,11 @@ private struct PathRun {
     checks.expect(anchor.docTypes != nil, .profileAnchorUnscoped, anchor.certificate.label)
   }
 
-  /// Requires a security check, which this anchor's settings may have turned into a warning.
+  /// Requires a security check, which this anchor's settings may turn into a warning.
+  private mutating func require(_ code: Code, _ anchor: TrustAnchor, without faults: String) {
+    require(faults.isEmpty, code, anchor, faults)
+  }
+
   private mutating func require(
     _ condition: Bool, _ code: Code, _ anchor: TrustAnchor, _ detail: @autoclosure () -> String
   ) {
@@ -363,15 +345,15 @@ private struct PathRun {
     }
   }
 
-  // MARK: Time
-
-  /// Requires that the certificates below the anchor are current. A pinned signer has none above it.
+  /// Requires that the certificates below the anchor, or the pinned signer, are current.
   private mutating func requireCurrent(_ path: CertificationPath) {
     let (now, skew) = (now, skew)
-    let below = path.certificates.prefix(max(path.links.count, 1))
+    let below = max(path.links.count, 1)
     checks.require(
-      below.allSatisfy { $0.isCurrent(at: now, skew: skew) }, .certificateExpired,
-      path.faults { index, certificate in index < below.count ? certificate.periodFault(at: now, skew: skew) : nil })
+      .certificateExpired,
+      without: path.faults { index, certificate in
+        index < below ? certificate.periodFault(at: now, skew: skew) : nil
+      })
   }
 
   private func window(_ certificates: [Certificate], listedUntil: Timestamp?) -> ClosedRange<Timestamp>? {
@@ -382,12 +364,93 @@ private struct PathRun {
     return from <= end ? from...end : nil
   }
 
-  // MARK: Results
-
   /// Ends the evaluation when nothing more can be checked. The other checks are noted as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
-    let rest = PathValidator.codes.drop { $0 != first }
-    for code in rest { checks.notRun(code) }
+    for code in PathValidator.codes.drop(while: { $0 != first }) { checks.notRun(code) }
     return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)
   }
+}
+
+extension Code {
+  public static let chainTooLong = Code(
+    "trust.chain_too_long", "The certificate chain has more certificates, or larger ones, than the limit",
+    "\(iso), 9.3.3", .forged, passes: "The chain is no longer than allowed")
+  public static let certificateMalformed = Code(
+    "trust.certificate.malformed", "A certificate is not one valid DER certificate, or has a malformed extension",
+    "RFC 5280, 4.1", .issuer, passes: "The certificates are well-formed")
+  public static let testCertificate = Code(
+    "trust.test_certificate", "A mock or published test certificate, which is never trusted in live mode",
+    "Test anchors are never trusted in live mode", "Use real documents in live mode, and `--test-mode` for tests.",
+    passes: "No certificate is a published test certificate", cases: "T25")
+  public static let issuerUnknown = Code(
+    "trust.issuer_unknown", "The certificate chain leads to no configured trust anchor", "\(iso), 9.3.3", .anchors,
+    passes: "The signer leads to a trusted authority")
+  public static let nameChaining = Code(
+    "trust.name_chaining", "The certificate has an anchor's key identifier, and another issuer name",
+    "RFC 5280, 6.1.3 (a)(4)", .issuer, passes: "Every certificate names its issuer")
+  public static let certificateSignatureInvalid = Code(
+    "trust.certificate.signature_invalid", "A certificate's signature does not verify with its issuer's key",
+    "RFC 5280, 6.1.3 (a)(1)", .forged, passes: "Every certificate's signature is valid")
+  public static let certificateAlgorithmUnsupported = Code(
+    "trust.certificate.algorithm_unsupported",
+    "A certificate's key or signature algorithm is not one of the standard's", "\(iso), B.1", .issuer,
+    passes: "The certificates' algorithms are allowed")
+  public static let anchorNotCA = Code(
+    "trust.anchor_not_ca", "The trust anchor is not a certification authority", "\(iso), B.1.2", .anchors,
+    passes: "The authority's certificate may sign certificates")
+  public static let anchorExpired = Code(
+    "trust.anchor_expired", "The trust anchor is not valid at this time", "RFC 5280, 6.1.3 (a)(2)", .anchors,
+    passes: "The authority's certificate is valid now")
+  public static let issuerNotTrustedForDocType = Code(
+    "trust.not_for_doc_type", "The anchor is trusted, but not for this document type", "\(iso), 9.3.3", .anchors,
+    passes: "The authority is trusted for this document type", cases: "V04")
+  public static let pathLengthExceeded = Code(
+    "trust.path_length_exceeded", "The path has more certificates between anchor and signer than the anchor allows",
+    "RFC 5280, 6.1.4 (l)–(m)", .anchors, passes: "The path length is within every certificate's bound")
+  public static let certificateExpired = Code(
+    "trust.certificate.expired", "A certificate of the chain is expired or not yet valid", "RFC 5280, 6.1.3 (a)(2)",
+    "Check this machine's clock and the time that was given; else the issuer needs a certificate that is valid.",
+    passes: "The certificates are valid now")
+  public static let certificateIsCA = Code(
+    "trust.certificate.is_ca", "The document signer is a certification authority, or an issuing certificate is not one",
+    "RFC 5280, 6.1.4 (k)", .issuer, passes: "The signer's certificate is not an authority's")
+  public static let certificateKeyUsage = Code(
+    "trust.certificate.key_usage", "A certificate's key usage does not allow what it is used for",
+    "RFC 5280, 6.1.4 (n)", .issuer, passes: "The signer's key may sign documents")
+  public static let certificateExtendedKeyUsage = Code(
+    "trust.certificate.extended_key_usage", "A certificate's extended key usage does not allow what it is used for",
+    "\(iso), B.1.4",
+    "The issuer needs a signer that is certified for the document type. Where the issuer's own profile has another "
+      + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that names the anchor.",
+    passes: "The certificate is for signing such documents")
+  public static let certificateCriticalExtension = Code(
+    "trust.certificate.critical_extension", "A certificate has an unknown critical extension",
+    "RFC 5280, 6.1.4 (o)", .issuer, passes: "No critical extension is unknown")
+  public static let certificateConstrained = Code(
+    "trust.certificate.constrained",
+    "A certificate between anchor and signer has name or policy constraints, which are not processed",
+    "RFC 5280, 6.1.4 (a)–(b), (g)–(j); \(iso), B.1", .issuer,
+    passes: "No certificate has constraints that are not understood")
+  public static let certificateJurisdictionMismatch = Code(
+    "trust.certificate.jurisdiction_mismatch",
+    "The document signer's country or state differs from its issuing authority's", "\(iso), 9.3.3", .issuer,
+    passes: "Signer and authority are of one jurisdiction")
+  public static let profileAnchorUnscoped = Code(
+    "trust.profile.anchor_unscoped", "The anchor's document types are not configured; it was trusted for any type",
+    "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that names its document types.",
+    passes: "The authority is trusted for named document types", warns: true)
+  public static let profileRootInChain = Code(
+    "trust.profile.root_in_chain", "The chain carries the trust anchor itself", "\(iso), 9.1.2.4", .issuer,
+    passes: "The root is not sent along", warns: true)
+}
+
+extension Code.Remedy {
+  static let anchors: Self =
+    "Check which anchors are configured (`mdoc trust list`) and whether this issuer is meant to be trusted."
+}
+
+extension CodeGroup {
+  public static let certificatePath = CodeGroup(
+    "Path from the document signer to a trust anchor",
+    PathValidator.ownCodes + ProfileRule.all.map(\.code) + [.profileAnchorUnscoped, .profileRootInChain])
 }

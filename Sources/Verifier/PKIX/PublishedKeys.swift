@@ -1,21 +1,21 @@
 import Base
 import Cryptography
 
-/// Keys of authorities, document signers and readers whose private keys anybody can read, and keys of published samples,
-/// below which there are only test documents. A signature below such a key proves nothing.
+/// Keys of authorities, document signers and readers whose private keys are published, and keys of published samples.
+/// Only test documents chain to them: a signature below such a key proves nothing.
 ///
-/// They are known by their keys, since anybody can make another certificate, with another fingerprint, for a published
-/// key. Each place names a repository and a path in it, or a standard's clause. The private keys are not here.
+/// Anybody can make another certificate, with another fingerprint, for such a key. Each origin is a repository with a
+/// path, or a standard's clause.
 public enum PublishedKeys {
-  /// Where the certificate's key is published as a key for tests; nil if it is in no known place.
-  public static func place(of certificate: Certificate) -> String? {
+  /// The origin of the certificate's key, if it is published as a key for tests.
+  public static func origin(of certificate: Certificate) -> String? {
     guard let info = certificate.publicKey?.subjectPublicKeyInfo else { return nil }
-    return places[Hex.encode(HashAlgorithm.sha256.hash(info))]
+    return origins[Hex.encode(HashAlgorithm.sha256.hash(info))]
   }
 
-  /// By the SHA-256 of SubjectPublicKeyInfo in DER with an uncompressed point, as `openssl pkey -pubin -outform DER`
-  /// writes it.
-  static let places: [String: String] = [
+  /// By the SHA-256 of SubjectPublicKeyInfo with an uncompressed point, as `openssl pkey -pubin -outform DER` writes
+  /// it.
+  static let origins: [String: String] = [
     // Standards and samples
     "06f252de4ec453970ca1678b5b4c3a7d933eb255479b42ff1ba040d5880e925a": "ISO/IEC 18013-5, D.5.2 (utopia iaca)",
     "8cd1639d5a77986ef8a80d29267f777f95670300b29dbfd7afda67417744bb0f":
@@ -87,12 +87,11 @@ public enum PublishedKeys {
 }
 
 extension Certificate {
-  /// Why live mode never trusts the certificate; nil for every certificate that is not for tests.
+  /// The reason why live mode never trusts the certificate; nil unless the certificate is for tests.
   public var testOrigin: String? {
     if isMock { return "made by the mock authority" }
-    return PublishedKeys.place(of: self).map { "its key is a published test key: \($0)" }
+    return PublishedKeys.origin(of: self).map { "its key is a published test key: \($0)" }
   }
 
-  /// Whether it is a mock certificate, or one for a published key.
   package var isForTests: Bool { testOrigin != nil }
 }

@@ -2,12 +2,12 @@ import Base
 
 /// The certification path of a list's signer: the signer of a VICAL, a list of trusted entities or a status list.
 ///
-/// It ends in an anchor that is configured for that list, or that comes with the reference to the list; never in a
-/// certificate that only the list or its chain brings. The rules are those of RFC 5280, 6.1, without clock skew.
+/// The path ends in an anchor that is configured for the list or comes with the reference to the list. It never ends in
+/// a certificate that only the list contains. RFC 5280, 6.1 has the rules. No clock skew is allowed.
 public struct SignerPath: Sendable {
-  /// The signer first, the anchor last. The signer stands alone if it is configured itself, or if no anchor was found.
+  /// The signer first, the anchor last; only the signer if it is configured itself, or if no anchor was found.
   public let certificates: [Certificate]
-  /// The outcome of `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`.
+  /// The outcomes of `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`.
   public let checks: [Check]
 
   public var signer: Certificate? { certificates.first }
@@ -28,8 +28,7 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// The certificates that an operator named for one source. An authority vouches for signers; any other certificate
-    /// vouches only for itself.
+    /// Certificates that an operator named: an authority vouches for signers, any other certificate for itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
@@ -38,8 +37,8 @@ public struct SignerPath: Sendable {
   }
 
   /// - Parameters:
-  ///   - chain: the signer first. A root at its end is left out: being in the chain does not make it an anchor.
-  ///   - purposes: extended key usages that are accepted beside the role's own.
+  ///   - chain: the signer first. A root at the end is ignored: its presence in the chain does not make it an anchor.
+  ///   - purposes: extended key usages that are accepted besides the role's own.
   public static func validate(
     chain: [Certificate], anchors: Anchors, at now: Timestamp, role: CertificateRole,
     alsoAccepting purposes: Set<String> = []
@@ -69,7 +68,6 @@ public struct SignerPath: Sendable {
   }
 }
 
-/// One validation.
 private struct SignerPathRun {
   let anchors: SignerPath.Anchors
   let now: Timestamp
@@ -80,39 +78,38 @@ private struct SignerPathRun {
   mutating func evaluate(_ chain: [Certificate]) -> SignerPath {
     guard let signer = chain.first else { return .unusable("there is no certificate") }
     guard chain.count <= Limits.chainCertificates else { return .unusable("the chain is too long") }
-    // It passes until a failure is found: the checks below note failures alone.
+    // The checks below note only failures.
     checks.passed(.listSignerUntrusted)
     let path = completePath(chain, signer: signer)
     requireTrust(path)
-    checks.require(path.isVerifiable, .listAlgorithmUnsupported, path.algorithmFaults)
+    checks.require(.listAlgorithmUnsupported, without: path.algorithmFaults)
     checkProfile(of: signer)
     return SignerPath(certificates: path.certificates, checks: checks.checks)
   }
 
-  // MARK: The path
-
-  /// The signer's path to an anchor. If there is none, the path is the signer alone, and a failure is noted unless the
-  /// signer is pinned.
+  /// Finds the signer's path to an anchor. If there is no anchor, the path is only the signer, and a failure is noted
+  /// unless the signer is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
-    let alone = CertificationPath([signer])
-    if anchors.signers.contains(where: { $0.der == signer.der }) { return alone }
+    let pinned = CertificationPath([signer])
+    if anchors.signers.contains(where: { $0.der == signer.der }) { return pinned }
     if anchors.authorities.contains(where: { $0.der == signer.der }) {
       checks.failed(
         .listSignerUntrusted,
-        "\(signer.label) is itself the anchor and has the CA flag: an authority vouches for signers and is none itself")
-      return alone
+        "\(signer.label) is an anchor with the CA flag: an authority may certify list signers but not sign lists "
+          + "itself")
+      return pinned
     }
     let links = withoutAnchors(chain)
     guard let last = links.last, !last.isSelfSigned,
       let found = CertificationPath.anchor(of: last, among: anchors.authorities, certificate: \.self)
     else {
       checks.failed(.listSignerUntrusted, "no anchor is the issuer of \((links.last ?? signer).label)")
-      return alone
+      return pinned
     }
     return CertificationPath(links + [found.anchor], anchorHasSigned: found.hasSigned)
   }
 
-  /// The part of the chain below the first anchor that is in it, or else below a root that is no anchor.
+  /// The part of the chain below its first anchor, or else below a root that is not an anchor.
   private func withoutAnchors(_ chain: [Certificate]) -> [Certificate] {
     let carried = chain.dropFirst().firstIndex { link in anchors.authorities.contains { $0.der == link.der } }
     if let carried { return Array(chain[..<carried]) }
@@ -137,7 +134,7 @@ private struct SignerPathRun {
     }
     for authority in path.authorities {
       let certificate = authority.certificate
-      require(authority.isCA && authority.hasCertifyingKey, "\(certificate.label) is no certification authority")
+      require(authority.isCA && authority.hasCertifyingKey, "\(certificate.label) is not a certification authority")
       require(authority.allowsLength, "\(certificate.label) allows no path of this length")
       require(
         certificate.unknownCriticalExtensions.isEmpty, "\(certificate.label) has an unknown critical extension")
@@ -156,25 +153,46 @@ private struct SignerPathRun {
     if !condition { checks.failed(.listSignerUntrusted, detail()) }
   }
 
-  /// Wrong usages and purposes reject. A missing critical flag or too long a validity only warns.
+  /// Checks the signer's profile. Wrong usages and purposes reject. A missing critical flag or an excessive validity
+  /// period only warns.
   private mutating func checkProfile(of signer: Certificate) {
     let extensions = signer.extensions
     let code = Code.listSignerProfile
     checks.require(!extensions.isCA, code, "the signer is a certification authority")
-    checks.require(role.permits(extensions.keyUsage), code, "keyUsage is not that of \(role.clause)")
+    checks.require(role.permits(extensions.keyUsage), code, "keyUsage does not match \(role.clause)")
     let isAccepted = !purposes.isDisjoint(with: extensions.extendedKeyUsage ?? [])
     checks.require(
       isAccepted || role.permits(extendedKeyUsages: extensions.extendedKeyUsage), code,
-      "extKeyUsage is not that of \(role.clause)")
-    checks.require(
-      signer.unknownCriticalExtensions.isEmpty, code,
-      "unknown critical extensions: \(signer.unknownCriticalExtensions.sorted().joined(separator: ", "))")
-    let wantCritical = [CertificateExtensions.OID.keyUsage, CertificateExtensions.OID.extendedKeyUsage]
+      "extKeyUsage does not match \(role.clause)")
+    let unknown = signer.unknownCriticalExtensions
+    checks.require(unknown.isEmpty, code, "unknown critical extensions: \(unknown.sorted().joined(separator: ", "))")
+    let usages: Set = [CertificateExtensions.OID.keyUsage, CertificateExtensions.OID.extendedKeyUsage]
     checks.expect(
-      wantCritical.allSatisfy { !extensions.oids.contains($0) || extensions.critical.contains($0) }, code,
+      usages.intersection(extensions.oids).isSubset(of: extensions.critical), code,
       "keyUsage or extKeyUsage is not critical")
     checks.expect(
       signer.validityDays <= role.longestValidityDays, code,
       "valid for \(signer.validityDays) days, at most \(role.longestValidityDays) are allowed")
   }
+}
+
+extension Code {
+  package static let lists = "\(iso), C.1; ETSI TS 119 602, 6"
+
+  public static let listSignerUntrusted = Code(
+    "list.signer_untrusted", "The list's signer does not lead to one of the anchors configured for this list", lists,
+    "Where a certificate has expired, get today's list; else check the configured signer anchors against those that "
+      + "the list's provider publishes.",
+    passes: "The list's signer leads to a configured anchor", cases: "V01")
+  public static let listSignerProfile = Code(
+    "list.signer_profile", "The list's signer is not certified for signing such lists", lists, .list,
+    passes: "The signer's certificate is as its profile prescribes", cases: "V01")
+  public static let listAlgorithmUnsupported = Code(
+    "list.algorithm_unsupported", "The list's signature algorithm is not allowed, or does not fit the signer's key",
+    lists, .list, passes: "The list's algorithm is allowed", cases: "V01")
+}
+
+extension Code.Remedy {
+  package static let list: Self =
+    "Report it to the list's provider; the last accepted list stays in force while it is current."
 }

@@ -1,46 +1,42 @@
 import Base
 
-/// A certificate that a certification path may end in, and what it is trusted for.
+/// A certificate in which a certification path may end, and the purposes for which it is trusted.
 public struct TrustAnchor: Sendable {
   public let certificate: Certificate
   public var kind: Kind
-  /// Nil means that none are configured: the anchor is then good for any document type, with a warning.
+  /// Nil means any document type, with a warning.
   public var docTypes: [String]?
-  /// Extended key usages; a document signer must have one of them. Nil means those of the document type.
+  /// Extended key usages; a document signer must have one of them. Nil means the document type's usages.
   public var extendedKeyUsages: Set<String>?
-  /// The most certificates that may stand between the anchor and the document signer.
+  /// Maximum number of certificates between the anchor and the document signer.
   public var maxPathLength: Int
   /// Security checks that only warn under this anchor, never beyond it.
   public var relaxed: Set<Code>
-  /// The rule that says which of the addresses in this authority's certificates may be asked for revocation lists.
+  /// The addresses in this authority's certificates from which revocation lists may be fetched.
   public var crlAddresses = CRLAddresses.named
-  /// Whether all lists, status lists among them, may come over plain HTTP. They are signed, but somebody on the way may
-  /// learn of the request, or withhold a newer list, without being noticed.
+  /// Whether all lists may be fetched over plain HTTP. Others on the network path may then see the request, or withhold
+  /// a newer list.
   public var allowsPlainHTTP = false
-  /// Whether status lists of this authority's documents may also be JSON Web Tokens (Token Status List, 5.1). ISO/IEC
-  /// 18013-5 has only the CBOR form.
+  /// Whether status lists may also be JSON Web Tokens (Token Status List, 5.1). ISO/IEC 18013-5 has only the CBOR form.
   public var allowsJWTStatusLists = false
-  /// Certificates that may sign the status of this authority's documents, beside its own. They are the revocation
-  /// services that a list of trusted entities names beside it: authorities, or signers themselves.
+  /// Certificates that may also sign the status of this authority's documents: the revocation services that a list of
+  /// trusted entities names with it, as authorities or signers.
   public var statusSigners: [Certificate] = []
-  /// Whether zero-knowledge proofs below it are accepted; nil stands for yes if document types are configured.
-  ///
-  /// A proof does not show which document type the issuer signed. So an anchor that is good for any type is trusted with
-  /// proofs only if its operator says so.
+  /// Whether zero-knowledge proofs under this anchor are accepted; nil means yes if document types are configured. A
+  /// proof does not show which document type the issuer signed.
   public var allowsProofsExplicitly: Bool?
   public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
-  /// The end of the published list that names it; nil if it is configured by itself. There is no allowance for clock
-  /// differences: with the list, its anchors end too.
+  /// The end of the published list that names the anchor, without clock skew; nil if the anchor is configured directly.
   public var trustedUntil: Timestamp?
-  /// The place it was read from, as text for people.
+  /// Its origin, as text for people.
   public var source: String
 
   public enum Kind: String, Sendable {
     /// A certification authority, which vouches for the document signers that it certifies.
     case authority
-    /// One document signer that is trusted by itself: this very certificate, and no other of its issuer (direct trust,
-    /// ETSI TS 119 602). All checks of a signer are made; there is no issuer to check.
+    /// One document signer that is trusted by itself (direct trust, ETSI TS 119 602); other signers of its issuer are
+    /// not.
     case documentSigner = "document_signer"
   }
 
@@ -57,8 +53,8 @@ public struct TrustAnchor: Sendable {
     .issuerJurisdictionMismatch, .certificateIsCA,
   ]
 
-  /// Checks that may be relaxed only for a signer that is itself the anchor. For an authority, this would make signers
-  /// of all the authorities below it.
+  /// Checks that may be relaxed only for a pinned signer. If relaxed for an authority, every authority below it could
+  /// sign documents.
   public static let relaxableForSigners: Set<Code> = [.certificateIsCA]
 
   public init(
@@ -77,7 +73,7 @@ public struct TrustAnchor: Sendable {
     self.source = source
   }
 
-  /// Names are compared by their bytes. An anchor that is good for any type stays so.
+  /// Adds document types. Names are compared by their bytes. An anchor for any type remains an anchor for any type.
   public mutating func add(docTypes more: [String]) {
     guard let known = docTypes else { return }
     docTypes = more.reduce(into: known) { types, type in
@@ -85,7 +81,7 @@ public struct TrustAnchor: Sendable {
     }
   }
 
-  /// Whether certification paths may end here at that time.
+  /// True if certification paths may end here at that time.
   public func isInForce(at now: Timestamp) -> Bool { certificate.validity.contains(now) && isListed(at: now) }
 
   func isListed(at now: Timestamp) -> Bool { trustedUntil.map { now <= $0 } ?? true }
@@ -93,14 +89,18 @@ public struct TrustAnchor: Sendable {
   package func allows(_ docType: String) -> Bool { docTypes?.contains { $0.hasSameBytes(as: docType) } ?? true }
 }
 
-/// Which of the addresses that certificates name are asked for their authority's revocation lists.
-///
-/// Only the certificates of a validated path name them: nothing that a wallet or a document says leads here.
+/// The addresses in certificates of a validated path from which their authority's revocation lists are fetched.
 public enum CRLAddresses: String, Sendable, CaseIterable {
-  /// As the certificates name them: also over plain HTTP, which RFC 5280, 8 expects of lists that are signed
-  /// themselves, and at other ports. The authorities of some states have no other address. Others on the way see which
-  /// list is asked for, and can withhold a newer list until the older one ends.
+  /// Also over plain HTTP, which RFC 5280, 8 expects of signed lists, and at other ports: some states have no other
+  /// address. Others on the network path see which list is fetched, and can withhold a newer list until the older list
+  /// ends.
   case named
   /// Only over HTTPS on its standard port.
   case https
+}
+
+extension Code {
+  public static let issuerJurisdictionMismatch = Code(
+    "mdoc.issuer.jurisdiction_mismatch", "The document's issuing country or jurisdiction differs from its signer's",
+    "\(iso), 9.3.1", .issuer, passes: "The document's jurisdiction is its issuer's")
 }

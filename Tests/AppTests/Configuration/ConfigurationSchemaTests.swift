@@ -18,7 +18,7 @@ import Testing
   }
 
   /// Runs the body with what a check says of a configuration that is like the full one, but for one place.
-  private func withChecks(_ body: ((JSON) throws -> [Schema.Fault]) throws -> Void) async throws {
+  private func withChecks(_ body: ((JSON) throws -> [InputError]) throws -> Void) async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
       try folder.writeReader()
@@ -26,6 +26,7 @@ import Testing
       try folder.writeMerchantCertificate()
       try folder.writeRegistration()
       try folder.write("logo.svg", Array("<svg/>".utf8))
+      try folder.write("index.html", [])
       try folder.write("hook.secret", Array(("whsec_" + Base64.encode([UInt8](repeating: 3, count: 24))).utf8))
       // Keys that were read before stay known: the variables are set once and read many times.
       let environment = EnvironmentSecrets()
@@ -45,8 +46,9 @@ import Testing
     }
   }
 
-  private func violations(_ configuration: JSON) -> [Schema.Fault] {
-    ConfigurationSchema.root.schema.violations(of: configuration, with: ConfigurationSchema.definitions)
+  private func violations(_ configuration: JSON) -> [InputError] {
+    Schema(["$ref": "#/$defs/configuration"]).violations(
+      of: configuration, with: Schema.Definitions(of: Self.schema))
   }
 
   @Test func `a configuration with every member is good to both`() async throws {
@@ -63,7 +65,7 @@ import Testing
     try await withChecks { check in
       for (pointer, names) in walk.objects {
         let configuration = LiveFolder.everyMember.with(true, at: pointer + "/unheard_of")
-        let expected = "is not known; known here: \(names.joined(separator: ", "))"
+        let expected = "is not known here; known here: \(names.joined(separator: ", "))"
         let found = try check(configuration).first { $0.pointer == pointer + "/unheard_of" }
         #expect(found?.detail == expected, "\(pointer)")
         #expect(!violations(configuration).isEmpty)

@@ -50,7 +50,7 @@ import Testing
       "route=\"" + rest.prefix { $0 != "\"" } + "\""
     }
     #expect(labels.count == 2 && Set(labels).isSubset(of: routes))
-    #expect(rules.contains("outcome=\"\(Answer.Verification.failed.rawValue)\""))
+    #expect(rules.contains("outcome=\"\(Reply.Verification.failed.rawValue)\""))
   }
 
   @Test func `the dashboard has panels with queries, no two of one number, and names routes that there are`() throws {

@@ -16,6 +16,7 @@ extension LiveFolder {
     ],
     "trusted_proxies": ["10.0.0.0/8"], "proxy_header": "Forwarded",
     "public_url": "https://id.shop.example", "reader_crl": "reader.crl",
+    "documentation": ".", "console": true,
     "store": "sqlite:mdoc.sqlite", "node": "verifier-1",
     "trust": [
       "trust/",
@@ -78,7 +79,8 @@ extension LiveFolder {
         "accepted_issuers": ["org.iso.18013.5.1.mDL": ["0a"]],
         "registration_certificates": ["registration.jwt"],
         "page": [
-          "name": "Example Shop", "color": "#0b57d0", "logo": "logo.svg", "privacy_url": "https://shop.example/privacy",
+          "name": "Example Shop", "color": "#0b57d0", "logo": "logo.svg", "logo_dark": "logo.svg",
+          "show_reason": true, "privacy_url": "https://shop.example/privacy",
         ],
         "revocation": "require_good", "retain_results": true, "retain_days": 30, "longest_retain_days": 365,
         "evidence": ["key": "evidence.key"],
@@ -88,7 +90,9 @@ extension LiveFolder {
             "events": ["verification_session.verified"],
             "allow": ["hosts": ["shop.example"], "ports": [8443], "networks": ["10.20.0.0/16"]],
           ]
-        ], "quota": ["open_sessions": 100, "bytes": 1_000_000, "idempotency_bytes": 1_000_000],
+        ], "metadata_in_events": true,
+        "templates": ["over-18": ["documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [18]]]]],
+        "quota": ["open_sessions": 100, "bytes": 1_000_000, "idempotency_bytes": 1_000_000],
       ]
     ],
   ]

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  private func problem(_ apple: JSON) async throws -> Schema.Fault? {
+  private func problem(_ apple: JSON) async throws -> InputError? {
     do {
       _ = try await load(apple)
       return nil
@@ -48,7 +48,7 @@ import Testing
   @Test(
     arguments: [
       (["/merchant_id": "merchant.example.bar"], "by its UID"), (["/team_id": "ZZZZZ99999"], "by its OU"),
-      (["/encryption_keys/0/file": "merchant.pem"], "of another key"),
+      (["/encryption_keys/0/file": "merchant.pem"], "does not match the private key"),
       (["/encryption_keys/0/certificate": "merchant.pem"], "no certificate in PEM or DER"),
     ] as [([String: JSON], String)])
   func `a certificate names its merchant and team, and has its key`(_ changes: [String: JSON], _ reason: String)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `how long values are kept has a bound, which counts`() async throws {
+  @Test func `how long values are kept has a bound`() async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
       func policy(_ days: JSON, _ longest: JSON) throws -> RetentionPolicy? {
@@ -107,8 +107,8 @@ import Testing
   }
 }
 
-/// A key of merchant `merchant.example.shop` of team `ABCDE12345`, with a certificate as Apple makes them: its subject has
-/// UID and OU. It is valid from 2026 to 2125.
+/// A key of merchant `merchant.example.shop` of team `ABCDE12345`, with a certificate like Apple's: its subject has UID
+/// and OU. It is valid from 2026 to 2125.
 enum MerchantFixture {
   static let key = """
     -----BEGIN PRIVATE KEY-----

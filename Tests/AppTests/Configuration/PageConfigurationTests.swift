@@ -25,14 +25,16 @@ import Testing
 
   @Test func `a page is read with its logo`() async throws {
     let page: JSON = [
-      "name": "Café Ünion", "color": "#0a0b0c", "logo": "logo.svg", "privacy_url": "https://shop.example/privacy",
+      "name": "Café Ünion", "color": "#0a0b0c", "logo": "logo.svg", "logo_dark": "logo.svg",
+      "privacy_url": "https://shop.example/privacy", "show_reason": true,
     ]
     let read = try await load(page).get().relyingParties["shop"]?.page
     #expect(
       read
         == HostedPage(
           name: "Café Ünion", color: "#0a0b0c", logo: .init(mediaType: "image/svg+xml", bytes: Self.logo),
-          privacyURL: "https://shop.example/privacy"))
+          darkLogo: .init(mediaType: "image/svg+xml", bytes: Self.logo), privacyURL: "https://shop.example/privacy",
+          showsReason: true))
     #expect(try await load(["name": "Shop"]).get().relyingParties["shop"]?.page == HostedPage(name: "Shop"))
     #expect(try await load(.null, publicURL: nil).get().relyingParties["shop"]?.page == nil)
   }
@@ -43,6 +45,7 @@ import Testing
       (["name": "Shop", "color": "red"], "color"), (["name": "Shop", "color": "#FFFFFF"], "color"),
       (["name": "Shop", "color": "#fff;}"], "color"), (["name": "Shop", "logo": "mdoc.json"], "logo"),
       (["name": "Shop", "logo": "nowhere.png"], "logo"), (["name": "Shop", "logo": "large.png"], "logo"),
+      (["name": "Shop", "logo_dark": "large.png"], "logo_dark"), (["name": "Shop", "show_reason": 1], "show_reason"),
       (["name": "Shop", "privacy_url": "javascript:alert(1)"], "privacy_url"),
       (["name": "Shop", "privacy_url": "https://a b"], "privacy_url"), (["name": "Shop", "css": "x"], "css"),
     ] as [(JSON, String)])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import App
 
-/// What others could change is not believed.
+/// Files that others could change are refused.
 @Suite(.onOwnThreads) struct ProtectedPathTests {
   private static let file = S_IFREG
   private static let folder = S_IFDIR
@@ -137,7 +137,7 @@ import Testing
 
   // MARK: Steps
 
-  private static func problems(_ folder: LiveFolder) -> [Schema.Fault] {
+  private static func problems(_ folder: LiveFolder) -> [InputError] {
     ConfigurationCheck(path: folder.configurationFile).problems
   }
 

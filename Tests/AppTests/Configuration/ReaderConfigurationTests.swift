@@ -189,9 +189,9 @@ import Testing
       let known = Hex.encode(try #require(anchor.certificate.extensions.subjectKeyIdentifier))
       for (issuers, unknown) in [
         (["org.iso.18013.5.1.mDL": [.string(known.uppercased())]], nil),
-        (["org.iso.18013.5.1.mDL": [.string(known), "0a0b"]], "org.iso.18013.5.1.mDL: 1 of 2 are no trust anchor's"),
+        (["org.iso.18013.5.1.mDL": [.string(known), "0a0b"]], "org.iso.18013.5.1.mDL: 1 of 2 identifiers match no"),
         // Known, and not for this type.
-        (["eu.europa.ec.av.1": [.string(known)]], "eu.europa.ec.av.1: 1 of 1 are no trust anchor's"),
+        (["eu.europa.ec.av.1": [.string(known)]], "eu.europa.ec.av.1: 1 of 1 identifiers match no"),
       ] as [(JSON, String?)] {
         try folder.writeConfiguration(["relying_parties": party(issuers)])
         let check = ConfigurationCheck(path: folder.configurationFile)
@@ -206,9 +206,9 @@ import Testing
       }
       let many = JSON.array((0...1_000).map { .string(Hex.encode([UInt8($0 >> 8), UInt8($0 & 255)])) })
       for (issuers, place) in [
-        ([:], ""), (["m/d~l": []], "/m~1d~0l"), (["m/dl": ["xy"]], "/m~1dl"), (["mdl": []], "/mdl"),
-        (["mdl": ["xy"]], "/mdl"), (["mdl": [7]], "/mdl"), (["mdl": ["0"]], "/mdl"),
-        (["mdl": [.string(String(repeating: "0a", count: 65))]], "/mdl"), (["mdl": many], "/mdl"), (["0a"], ""),
+        ([:], ""), (["m/d~l": []], "/m~1d~0l"), (["m/dl": ["xy"]], "/m~1dl/0"), (["mdl": []], "/mdl"),
+        (["mdl": ["xy"]], "/mdl/0"), (["mdl": ["0a", 7]], "/mdl/1"), (["mdl": ["0"]], "/mdl/0"),
+        (["mdl": [.string(String(repeating: "0a", count: 65))]], "/mdl/0"), (["mdl": many], "/mdl"), (["0a"], ""),
       ] as [(JSON, String)] {
         try folder.writeConfiguration(["relying_parties": party(issuers)])
         let problems = ConfigurationCheck(path: folder.configurationFile).problems
@@ -233,10 +233,10 @@ import Testing
       let folder = try LiveFolder(path)
       for (value, metadata, problem, warning) in [
         (right, text, nil, nil), (nil, nil, nil, nil),
-        (try octets(GoogleWalletFixture.innerSHA256), text, "is not what the certificate names", nil),
-        (Array(right.dropFirst(2)), text, "is not what the certificate names", nil),
-        (right + [0], text, "is not what the certificate names", nil),
-        (right, GoogleWalletFixture.other, "is not what the certificate names", nil),
+        (try octets(GoogleWalletFixture.innerSHA256), text, "differs from the certificate's", nil),
+        (Array(right.dropFirst(2)), text, "differs from the certificate's", nil),
+        (right + [0], text, "differs from the certificate's", nil),
+        (right, GoogleWalletFixture.other, "differs from the certificate's", nil),
         (right, text + "=", "must be base64url", nil), (right, "oA", "must be a CBOR map in tag 24", nil),
         (right, nil, nil, "set google_wallet_metadata to the string"),
         (nil, text, nil, "has no extension 1.3.6.1.4.1.11129.10.1"),
@@ -260,7 +260,7 @@ import Testing
       #expect(try load(folder.configurationFile).relyingParties["shop"]?.readers.count == 2)
       #expect(
         ConfigurationCheck(path: folder.configurationFile).warnings.contains {
-          $0.contains("/readers/1/google_wallet_metadata is another than that of a reader before it")
+          $0.contains("/readers/1/google_wallet_metadata differs from an earlier reader's")
         })
     }
   }

@@ -19,7 +19,7 @@ import Trust
 
   init() throws { registrar = try RegistrationFixture() }
 
-  /// What a check says of a party with these certificates, whose reader is registered as `identifier`.
+  /// The warnings of a check for a party with these certificates, whose reader is registered as `identifier`.
   private func check(
     _ certificates: [[UInt8]], identifier: String = RegistrationFixture.party, registrars: [JSON] = ["registrars.pem"]
   ) async throws -> ConfigurationCheck {
@@ -68,7 +68,7 @@ import Trust
   @Test func `what wallets cannot read is refused, and says why`() async throws {
     let problems = try await check([registrar.jws(header: ["typ": "rc-rp+jwt"], at: now)]).problems
     #expect(problems.map(\.pointer) == [Self.place])
-    #expect(problems.first?.detail.contains("0.jwt has the type rc-rp+jwt, which is another profile's") == true)
+    #expect(problems.first?.detail.contains("0.jwt has the type rc-rp+jwt, which belongs to another profile") == true)
   }
 
   @Test func `what wallets may object to is warned of`() async throws {
@@ -87,7 +87,7 @@ import Trust
         "use-1 is expired or not yet valid; requests go without it"
       ),
       (try registrar.jws(["credentials": []], at: now), "registers nothing in the format mso_mdoc"),
-      (try RegistrationFixture().jws(at: now), "is signed by none of registrars: "),
+      (try RegistrationFixture().jws(at: now), "is not signed by one of `registrars`: "),
     ]
     for (certificate, warning) in warned {
       let found = try await check([certificate])
@@ -97,7 +97,7 @@ import Trust
     let another = try await check([registrar.jws(at: now)], identifier: "VATDE-1")
     #expect(another.warnings.map { $0.contains("is for another party") } == [true])
     let unknown = try await check([registrar.jws(at: now)], registrars: [])
-    #expect(unknown.warnings.map { $0.contains("is signed by none of registrars") } == [true])
+    #expect(unknown.warnings.map { $0.contains("is not signed by one of `registrars`") } == [true])
   }
 
   private struct Registrar: RevocationSource {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// The configuration is read anew while the server runs: as a whole, or not at all.
+/// The configuration is reloaded while the server runs: as a whole, or not at all.
 @Suite(.onOwnThreads) struct ReloadTests {
   private static func key(_ text: String, _ scopes: [JSON], _ more: [JSON.Member] = []) -> JSON {
     let hash = Hex.encode(HashAlgorithm.sha256.hash(Array(text.utf8)))

@@ -15,7 +15,7 @@ import Testing
     ]
   }
 
-  private func problems(_ folder: LiveFolder) -> [Schema.Fault] {
+  private func problems(_ folder: LiveFolder) -> [InputError] {
     ConfigurationCheck(path: folder.configurationFile).problems
   }
 
@@ -39,10 +39,10 @@ import Testing
   @Test func `a file is root's or the server's own, and root's may be its group's to read`() throws {
     #expect(throws: Never.self) { try SecretFile.check(owner: 7, mode: 0o600, user: 7) }
     #expect(throws: Never.self) { try SecretFile.check(owner: 0, mode: 0o440, user: 7) }
-    #expect(throws: SecretFile.Problem.foreign) { try SecretFile.check(owner: 8, mode: 0o600, user: 7) }
-    #expect(throws: SecretFile.Problem.open) { try SecretFile.check(owner: 7, mode: 0o640, user: 7) }
-    #expect(throws: SecretFile.Problem.open) { try SecretFile.check(owner: 0, mode: 0o444, user: 7) }
-    #expect(throws: SecretFile.Problem.open) { try SecretFile.check(owner: 0, mode: 0o460, user: 7) }
+    #expect(throws: SecretFile.ReadError.foreign) { try SecretFile.check(owner: 8, mode: 0o600, user: 7) }
+    #expect(throws: SecretFile.ReadError.open) { try SecretFile.check(owner: 7, mode: 0o640, user: 7) }
+    #expect(throws: SecretFile.ReadError.open) { try SecretFile.check(owner: 0, mode: 0o444, user: 7) }
+    #expect(throws: SecretFile.ReadError.open) { try SecretFile.check(owner: 0, mode: 0o460, user: 7) }
   }
 
   @Test func `what is no regular file of some size is no secret`() async throws {
@@ -78,7 +78,7 @@ import Testing
           #expect((0..<64).allSatisfy { memory[$0] == 0 }, "its bytes are overwritten")
           environment.close()
         }
-        // Whoever has not read it before finds nothing.
+        // A later reader finds nothing.
         let found = problems(folder)
         #expect(
           found.map(\.pointer) == ["/sealing_keys/0/file/env", "/relying_parties/0/apple/encryption_keys/0/env"])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import App
 
-/// What operators do to a running server: SIGHUP, SIGTERM.
+/// Operators' signals to a running server: SIGHUP, SIGTERM.
 @Suite(.onOwnThreads, .enabled(if: LiveProcess.program != nil, "the program was not built")) struct SignalTests {
   @Test func `SIGHUP reads the configuration anew, and SIGTERM announces the stop and ends with status 0`() async throws
   {

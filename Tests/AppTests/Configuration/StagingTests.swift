@@ -18,7 +18,7 @@ import Testing
     return folder
   }
 
-  /// Asks, and hands in what the mock wallet answers with documents below the root of the folder.
+  /// Creates a session, and submits the mock wallet's response with documents below the root of the folder.
   private static func answer(_ variant: MockVariant, to api: APIClient, _ folder: LiveFolder) async throws
     -> APIClient.Reply
   {
@@ -49,7 +49,8 @@ import Testing
 
   /// A document as a sandbox issues it: nothing about it is marked.
   private static let ofSandbox = MockVariant(
-    "sandbox", "Below a root of one's own.", .setup { $0.signer.certificate[oid: MockCertificateMarker.oid] = nil })
+    "sandbox", "Below a root of one's own.",
+    .init(Stages.setup) { $0.signer.certificate[oid: MockCertificateMarker.oid] = nil })
 
   @Test func `a sandbox's document verifies, and audit entry and evidence say the mode`() async throws {
     try await withFolder { path in
@@ -177,7 +178,7 @@ import Testing
       curve: .p256, scalar: PublishedVectors.bytes("iso18013-5-annexD/D.5.2-iaca-private-scalar.bin"))
     let forged = MockVariant(
       "forged", "Signed by a published key.",
-      .setup {
+      .init(Stages.setup) {
         $0.signer.certificate[oid: MockCertificateMarker.oid] = nil
         $0.signer.certificate.publicKeyInfo = SubjectPublicKeyInfo.der(of: key.publicKey)
         $0.signer.key = key
@@ -215,7 +216,7 @@ import Testing
     var signer = try MockSigner(authority: authority, under: authority.certificateIssuer(.good), at: .systemNow())
     suite(&signer)
     let certificate = try signer.chain()[0]
-    let answer = MockVariant("suite", "Signed by an authority.", .setup { suite(&$0.signer) })
+    let answer = MockVariant("suite", "Signed by an authority.", .init(Stages.setup) { suite(&$0.signer) })
     for (relaxed, codes) in [(true, []), (false, ["trust.certificate.is_ca"])] {
       try await withFolder { path in
         let party = JSON.object((LiveFolder.party.object ?? []) + [.init("revocation", "off")])

@@ -20,7 +20,7 @@ struct APIClient: Sendable {
     /// The problem's code, or that on the page of an error.
     var code: String? { json["code"]?.string ?? pageCode }
     private var pageCode: String? {
-      let mark = "<p class=\"hint\" lang=\"en\">"
+      let mark = "<p class=\"soft\" lang=\"en\">"
       return body.split(separator: "\n").first { $0.hasPrefix(mark) }?.dropFirst(mark.count).split(separator: " ").first
         .map(String.init)
     }
@@ -88,7 +88,7 @@ struct Contract {
     if reply.header("Cache-Control") != "no-store" { found.append("cacheable") }
     if reply.header("X-Content-Type-Options") != "nosniff" { found.append("sniffable") }
     let path = String(target.prefix { $0 != "?" })
-    // The reply to a wallet whose response is refused is no problem document.
+    // The reply to a wallet with a refused response is not a problem document.
     let isFeedback = reply.status == 400 && path.hasPrefix("/v1/wallet/") && reply.json["error"] != nil
     if reply.status >= 400, method != "HEAD", !isFeedback {
       found += problemViolations(reply, isPage: isForPeople(path))
@@ -114,12 +114,14 @@ struct Contract {
 
   /// Files of the playground and of the hosted page, which these pages alone ask for.
   static func isOfPage(_ path: String) -> Bool {
-    ["/playground", "/verify/", "/assets/", "/v1/js/", "/codes/"].contains(where: path.hasPrefix)
+    path == "/"
+      || ["/playground", "/check", "/console", "/docs", "/verify/", "/assets/", "/v1/js/", "/codes/"].contains(
+        where: path.hasPrefix)
   }
 
   /// Where a person may come to: a refusal is a page there.
   private func isForPeople(_ path: String) -> Bool {
-    let pages = ["/verify", "/status"] + (isLive ? [] : ["/playground"])
+    let pages = ["/verify", "/status", "/docs", "/console"] + (isLive ? [] : ["/playground", "/check"])
     return path == "/" || pages.contains { path == $0 || path.hasPrefix($0 + "/") }
   }
 
@@ -139,7 +141,7 @@ struct Contract {
     }
   }
 
-  /// What the server took is as the document says that it must be.
+  /// A body that the server accepts conforms to the contract.
   private func requestViolations(_ operation: JSON, _ body: [UInt8]?, _ reply: APIClient.Reply) -> [String] {
     guard (200...299).contains(reply.status), let body, let json = try? JSON(parsing: body),
       let schema = operation["requestBody"]?["content"]?["application/json"]?["schema"]
@@ -169,7 +171,7 @@ struct Contract {
   }
 
   private func jsonViolations(_ reply: APIClient.Reply, _ code: Code) -> [String] {
-    // Also of what is no operation: every refusal is one and the same schema.
+    // Also outside of operations: every refusal has the same schema.
     var found = violations(of: reply.json, Schema.reference("Problem").json, at: "")
     if reply.json["status"]?.integer != Int64(reply.status) { found.append("status differs") }
     if reply.json["type"]?.string != "urn:mdoc:problem:\(code.rawValue)" { found.append("type") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import App
 
-/// Who may do what: API keys, client secrets, origins.
+/// The rights of API keys, client secrets and origins.
 @Suite(.onOwnThreads) struct AccessTests {
   @Test(arguments: ["", "Bearer ", "Bearer nope", "Basic YTpi", "Bearer a b", "bearer\tx", "Bearer vcs_0"])
   func `without a good credential nothing is answered`(header: String) async throws {

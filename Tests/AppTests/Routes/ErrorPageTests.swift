@@ -5,7 +5,7 @@ import Testing
 
 @testable import App
 
-/// What a person sees of a refusal: a page, whatever went wrong and wherever it was refused.
+/// A person gets a page for every refusal, whatever its cause and place.
 @Suite(.onOwnThreads) struct ErrorPageTests {
   @Test func `the address of a page may have parameters of others, and a slash behind it`() async throws {
     try await withTestMode { bed in
@@ -33,10 +33,21 @@ import Testing
     }
   }
 
+  @Test func `the address of the server says what it is, to people and to programs`() async throws {
+    try await withTestMode { bed in
+      let api = bed.api.with(nil)
+      let page = try await api.get("/", ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"])
+      #expect(page.status == 200 && page.body.contains("href=\"/playground\"") && page.body.contains("test mode"))
+      #expect(page.header("Content-Security-Policy") != nil && page.header("Vary")?.contains("Accept") == true)
+      let json = try await api.get("/").json
+      #expect(json["mode"] == "test" && json["links"]?["contract"] == "/openapi.json")
+    }
+  }
+
   @Test func `a refusal that the application decides is a page`() async throws {
     try await withTestMode { bed in
       let api = bed.api.with(nil)
-      for path in ["/", "/verify", "/verify/test/vs_0/more", "/verify/nobody/vs_0", "/playground/none"] {
+      for path in ["/verify", "/verify/test/vs_0/more", "/verify/nobody/vs_0", "/playground/none"] {
         let reply = try await api.get(path, ["Accept": "application/json"])
         #expect(reply.status == 404 && reply.json == .null, "\(path)")
       }
@@ -85,10 +96,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (HTTPFault.rateLimited(retryAfter: 7), 429, "7"), (.overloaded(.full, retryAfter: 2), 503, "2"),
+    (HTTPError.rateLimited(retryAfter: 7), 429, "7"), (.overloaded(.full, retryAfter: 2), 503, "2"),
     (.shuttingDown, 503, "1"),
   ])
-  func `a refusal that passes asks to try again`(fault: HTTPFault, status: Int, retryAfter: String) async throws {
+  func `a refusal that passes asks to try again`(fault: HTTPError, status: Int, retryAfter: String) async throws {
     try await withTestMode { bed in
       let request = HTTPRequest(
         method: "GET", path: "/verify/test/vs_0", headers: HTTPHeaders([("Accept-Language", "fr-CH, de;q=0.8")]))

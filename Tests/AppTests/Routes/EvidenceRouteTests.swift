@@ -70,7 +70,7 @@ import Testing
         // `age_over` asks for an element of its own, which is not to be kept; by its name it may be.
         ([("given_name", true)], [21], "good", "declined"),
         ([("given_name", true), ("age_over_21", true)], [21], "good", "kept"),
-        // What nobody asked for is in the answer all the same.
+        // The response also has unrequested elements.
         ([("given_name", true)], [], "elements-unrequested", "declined"),
         // Nor can what was not read be taken out of it.
         ([("given_name", true)], [], "unknown-members", "declined"),

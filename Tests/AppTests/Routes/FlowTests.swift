@@ -37,6 +37,44 @@ import Testing
     }
   }
 
+  /// The page is not in the contract: programs read the JSON.
+  @Test func `a report is a page for whom asks for one, and has no value`() async throws {
+    try await withTestMode { bed in
+      let session = try await bed.createSession()
+      let variants = [("good", "good\">VERIFIED at "), ("device-signature-zero", "bad\">REJECTED at ")]
+      for (variant, verdict) in variants {
+        let session = variant == "good" ? session : try await bed.createSession()
+        let reply = try await bed.submit(bed.mockAnswer(session, variant: variant), to: session)
+        let id = try #require(reply.json["report"]?["id"]?.string)
+        func get(_ accept: String) async throws -> RawClient.Response {
+          let (port, token) = (bed.api.port, bed.api.token ?? "")
+          return try await blocking {
+            let client = try RawClient(port: port, timeout: 30)
+            let head = "GET /v1/verification_reports/\(id) HTTP/1.1\r\nHost: localhost\r\n"
+            client.send(Array("\(head)Authorization: Bearer \(token)\r\nAccept: \(accept)\r\n\r\n".utf8))
+            return try client.response()
+          }
+        }
+        for accept in ["text/html", "text/html,application/xhtml+xml,*/*;q=0.8", "application/json;q=0.5, text/html"] {
+          let page = try await get(accept)
+          #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8", "\(accept)")
+          #expect(page.header("Content-Security-Policy")?.hasPrefix("default-src 'none'; style-src 'sha256-") == true)
+          #expect(page.header("Content-Security-Policy")?.contains("script") == false)
+          #expect(page.header("Content-Security-Policy")?.hasSuffix("frame-ancestors 'none'") == true)
+          #expect(page.header("Vary") == "Accept" && page.header("Cache-Control") == "no-store")
+          #expect(page.body.contains("<h1 class=\"verdict \(verdict)") && page.body.contains(id))
+          #expect(page.body.contains("<code>mdoc.device_auth.signature_invalid</code>"))
+          #expect(!page.body.contains("Ada") && !page.body.contains("1990-04-12") && !page.body.contains("<script"))
+        }
+        for accept in ["*/*", "application/json", "text/html, application/json", "text/html;q=0", "text/*"] {
+          let report = try await get(accept)
+          #expect(report.header("Content-Type") == "application/json", "\(accept)")
+          #expect(report.header("Vary") == "Accept")
+        }
+      }
+    }
+  }
+
   @Test func `the same answer twice is refused the second time`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession()
@@ -105,6 +143,39 @@ import Testing
     }
   }
 
+  @Test func `usage is read beside the quota`() async throws {
+    try await withTestMode { bed in
+      _ = try await bed.createSession()
+      let usage = try await bed.api.get("/v1/usage")
+      #expect(usage.json["open_sessions"] == ["used": 1, "limit": 50_000], "\(usage.body)")
+      #expect(usage.json["bytes"]?["used"]?.integer ?? 0 > 0)
+      #expect(try await bed.api.with(nil).get("/v1/usage").status == 401)
+    }
+  }
+
+  @Test func `the console is a page of a strict policy, where the configuration has it`() async throws {
+    try await withTestMode { bed in
+      let page = try await bed.api.with(nil).get("/console")
+      #expect(page.status == 200 && page.body.contains("mdoc console"))
+      let policy = try #require(page.header("Content-Security-Policy"))
+      #expect(policy.hasPrefix("default-src 'none'; script-src 'self'") && policy.hasSuffix("frame-ancestors 'none'"))
+      #expect(!policy.contains("unsafe"))
+    }
+  }
+
+  @Test func `a session by a template asks what the template asks`() async throws {
+    try await withTestMode { bed in
+      let made = try await bed.api.post(
+        "/v1/verification_sessions", ["protocols": ["apple-in-app"], "template": "over-18"])
+      #expect(made.status == 201, "\(made.body)")
+      let reply = try await bed.submit(try await bed.mockAnswer(made.json), to: made.json)
+      #expect(reply.json["result"]?["documents"]?.array?.first?["age_over"]?.array?.first?["threshold"] == 18)
+      let unknown = try await bed.api.post(
+        "/v1/verification_sessions", ["protocols": ["apple-in-app"], "template": "other"])
+      #expect(unknown.json["errors"]?.array?.first?["pointer"] == "/template")
+    }
+  }
+
   @Test func `sessions are listed newest first and by pages`() async throws {
     try await withTestMode { bed in
       var ids: [JSON] = []
@@ -116,6 +187,16 @@ import Testing
       #expect(next.json["data"]?.array?.map { $0["id"] ?? .null } == [ids[2]])
       let verified = try await bed.api.get("/v1/verification_sessions?status=verified")
       #expect(verified.json["data"] == .array([]))
+      for (query, found) in [
+        ("doc_type=org.iso.18013.5.1.mDL", 3), ("doc_type=other", 0), ("client_reference_id=none", 0),
+        ("created%5Bgte%5D=0", 3), ("created%5Blt%5D=9", 0), ("created%5Bgte%5D=9&status=requires_input", 3),
+      ] {
+        let listed = try await bed.api.get("/v1/verification_sessions?\(query)").json
+        #expect(listed["data"]?.array?.count == found, "\(query)")
+      }
+      for query in ["client_reference_id=", "client_reference_id=a%00", "created%5Bgte%5D=-1", "created%5Blt%5D=x"] {
+        #expect(try await bed.api.get("/v1/verification_sessions?\(query)").code == "api.invalid_request")
+      }
       #expect(try await bed.api.get("/v1/verification_sessions?limit=0").status == 400)
       #expect(try await bed.api.get("/v1/verification_sessions?limit=2&page=3").code == "api.unknown_member")
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import App
 @testable import HTTP
 
-/// What is refused by its header, before its body is taken.
+/// Requests that are refused by their header, before their body is read.
 @Suite(.onOwnThreads) struct HeaderRefusalTests {
   private static let sessions = "/v1/verification_sessions"
 
@@ -128,9 +128,9 @@ import Testing
         method: "POST", path: Self.sessions, headers: HTTPHeaders([("Content-Type", "application/json")]),
         body: Array("[1,2,3,4,5,6,7,8,9,10]".utf8))
       let route = try #require(SessionRoutes.all.first { if case .json = $0.body { true } else { false } })
-      request.hold = try budget.hold(400, for: .relyingParty(.house)).get()
-      #expect(try RequestContent.body(request, route).array?.count == 10)
-      #expect(throws: (any Error).self) { try RequestContent.body(request, route) }
+      request.hold = try budget.hold(400, for: .relyingParty(.house))
+      #expect(try ContentStep.body(request, route).array?.count == 10)
+      #expect(throws: (any Error).self) { try ContentStep.body(request, route) }
       request.hold?.release()
     }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import App
 
-/// What is fetched once, what is fetched again, and who waits for it.
+/// Lists that are fetched once, lists that are fetched again, and the responses that wait for them.
 @Suite(.onOwnThreads, .serialized) struct KeptRevocationTests {
   @Test func `fifty answers at once ask for their list once`() async throws {
     try await withTestMode { bed in
@@ -29,7 +29,7 @@ import Testing
     try await withTestMode { bed in
       for _ in 0..<3 { try await bed.expectGood("status-valid") }
       #expect(bed.asked == ["iaca.crl": 1, "lists/status-valid": 1])
-      // Half a day is how long the mock's status lists live before they are fetched anew.
+      // The mock's status lists live for half a day, then they are fetched again.
       bed.clock.advance(43_201)
       try await bed.expectGood("status-valid")
       #expect(bed.asked == ["iaca.crl": 1, "lists/status-valid": 2])
@@ -63,7 +63,7 @@ import Testing
 
   @Test func `a publisher that says nothing costs its own documents some seconds, and others nothing`() async throws {
     try await withTestMode { bed in
-      // What the others need is at hand.
+      // The other lists are in memory.
       try await bed.expectGood()
       let session = try await bed.createSession()
       let answer = try await bed.mockAnswer(session, variant: "status-silent")

@@ -23,6 +23,7 @@ import Testing
           #expect(mock.status == 404 && mock.code == "api.not_found", "\(path)")
         }
         #expect(try await api.get("/v1/trust_anchors").status == 403, "the key has no trust:read")
+        #expect(try await api.with(nil).get("/console").status == 404, "the configuration has no console")
         #expect(try await api.get("/readyz").status == 200)
         #expect(log.all.count { $0.contains("server.started") } == 1)
         #expect(!log.text.contains("configuration.warning"))

@@ -114,7 +114,7 @@ extension LiveFolder {
     let authority = try MockAuthority(seed: Array("live".utf8))
     let issuer = CertificateIssuer(
       name: authority.name("Reader Authority"), key: try PrivateKey(generatingOn: .p256))
-    var root = authority.rootTemplate(issuer, from: end - 1_000 * 86_400, until: end + 1_000 * 86_400)
+    var root = authority.rootTemplate(issuer, (end - 1_000 * 86_400, end + 1_000 * 86_400))
     root[oid: MockCertificateMarker.oid] = nil
     let key = try PrivateKey(generatingOn: .p256)
     var leaf = CertificateTemplate(

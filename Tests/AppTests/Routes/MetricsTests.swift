@@ -1,19 +1,18 @@
 import Base
 import Longfellow
-import Mdoc
 import TestSupport
 import Testing
 
 @testable import App
+@testable import Mdoc
 
-/// What `/metrics` counts, and that it is the text format to the letter.
+/// The counts of `/metrics`, and its exact text format.
 @Suite(.onOwnThreads) struct MetricsTests {
   @Test func `a histogram counts cumulatively, and what is above all bounds once`() {
     var histogram = Histogram()
     for seconds in [0.00005, 0.0001, 0.3, 99] { histogram.add(seconds) }
     var text = MetricsWriter()
-    text.family("x", .histogram, "Seconds \\ of\nwork.")
-    text.histogram("x", [("l", "a\"b\\c\n")], histogram)
+    text.add("x", "Seconds \\ of\nwork.", by: ["l"], [(["a\"b\\c\n"], histogram)])
     #expect(text.lines[0] == "# HELP x Seconds \\\\ of\\nwork.")
     #expect(text.lines[1] == "# TYPE x histogram")
     let label = "l=\"a\\\"b\\\\c\\n\""
@@ -35,7 +34,7 @@ import Testing
       let broken: JSON = ["protocol": "apple-in-app", "data": ["encrypted_data": "AAAA"]]
       #expect(try await bed.submit(broken, to: refused).json["status"] == "failed")
       let metrics = try await bed.api.with(nil).get("/metrics").body
-      // What does not open is not verified.
+      // A response that cannot be opened is not verified.
       for (stage, count) in [("consume", 2), ("open", 2), ("verify", 1), ("conclude", 2), ("outcome", 2)] {
         #expect(
           metrics.contains("mdoc_verification_stage_duration_seconds_count{stage=\"\(stage)\"} \(count)\n"), "\(stage)")

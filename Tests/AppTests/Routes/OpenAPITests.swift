@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// A file of a page is no operation that a client calls.
+  /// A page's file is not an operation for clients.
   @Test func `pages are served and not in the contract`() {
     let documented = Set(RouteTable.documented(with: .sample).flatMap(\.routes).map(\.name))
     let others = RouteTable.routes(with: .sample).filter { !documented.contains($0.name) }
@@ -289,7 +289,7 @@ import Testing
             (isForm
             ? bed.postForm(value, to: session, action: String(path.name.split(separator: "/").last ?? ""))
             : bed.api.post(target, .object(members)))
-          // What a wallet posts is judged: no example is a response to this session.
+          // Wallets' posts are verified: no example is a response to this session.
           let isTaken = [200, 201].contains(reply.status) || isForm && reply.json["error"] != nil
           #expect(isTaken, "\(path.name) \(example.name): \(reply.body)")
           taken += 1

@@ -113,6 +113,27 @@ import Testing
     }
   }
 
+  @Test func `a page that waits is told at once that a wallet has fetched the request`() async throws {
+    try await withTestMode { bed in
+      let session = try await session(bed, by: "openid4vp").json
+      let client = bed.api.with(try Self.secret(session))
+      let path = TestBed.path(session) + "/page"
+      #expect(try await client.get(path).json["request_fetched"] == false)
+      let start = ContinuousClock.now
+      async let waiting = client.get(path + "?wait=25")
+      let uri = session["requests"]?.array?.first?["data"]?["request_uri"]?.string ?? ""
+      let request = "/v1/wallet/" + (uri.split(separator: "/v1/wallet/").last ?? "")
+      // The page may not wait yet.
+      for _ in 0..<20 where bed.mode.server.updater.inForce.current.state.waits.count() == 0 {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(try await bed.api.with(nil).get(request).status == 200)
+      let told = try await waiting.json
+      #expect(told["request_fetched"] == true && told["status"] == "requires_input")
+      #expect(ContinuousClock.now - start < .seconds(20))
+    }
+  }
+
   @Test func `a page that waits reads nothing, however many wait`() async throws {
     try await withTestMode { bed in
       let session = try await session(bed, by: "openid4vp").json
@@ -225,7 +246,7 @@ import Testing
       let elapsed = (ContinuousClock.now - start) / .milliseconds(1)
       #expect(reply.json["status"] == "requires_input")
       #expect(ContinuousClock.now - start >= .seconds(1))
-      // What is held back on purpose is no slow answer.
+      // A deliberate wait does not count as a slow reply.
       guard case .double(let milliseconds) = bed.log.line(of: reply)?["duration_ms"] else {
         Issue.record("no duration in the log")
         return
@@ -259,7 +280,7 @@ import Testing
       let image = try await bed.api.with(Self.secret(session)).get(path)
       #expect(image.status == 200 && image.header("Content-Type") == "image/svg+xml")
       let link = try #require(session["requests"]?.array?.first?["data"]?["authorization_request"]?.string)
-      #expect(image.body == (try QRCode(link).svg))
+      #expect(image.body == QRCode(link)?.svg)
       let answer = try await bed.mockAnswer(session)
       #expect(try await bed.postForm(answer["data"] ?? .null, to: session).status == 200)
       #expect(try await bed.api.get(path).code == "session.already_used")

@@ -1,4 +1,5 @@
 import Base
+import Sessions
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     try await withTestMode { bed in
       let api = bed.api.with(nil)
       for asset in PlaygroundAsset.all {
-        let reply = try await api.get("/playground" + (asset.name.isEmpty ? "" : "/\(asset.name)"))
+        let reply = try await api.get(asset.path)
         #expect(reply.status == 200)
         #expect(Array(reply.body.utf8) == asset.body)
         let policy = try #require(reply.header("Content-Security-Policy"))

@@ -20,7 +20,7 @@ import Testing
   private static let victim = PageCode(text: "vrc_the-victim's-page-has-made-it")
   private static let attacker = PageCode(text: "vrc_the-attacker-has-made-it")
 
-  /// A machine that is too busy to fetch lists in time is no fault here.
+  /// A machine that is too busy to fetch lists in time does not fail the test.
   private static func serve(evidenceKey: EvidenceKey? = nil, _ body: (TestBed) async throws -> Void) async throws {
     try await withTestMode(revocation: .allowUndetermined, evidenceKey: evidenceKey, body)
   }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// What the mock wallet answers to a page's link.
+  /// The mock wallet's response to a page's link.
   private func pageAnswer(_ session: JSON, _ name: String, _ code: PageCode, _ bed: TestBed) async throws -> JSON {
     let data = session["requests"]?.array?.first { $0["protocol"]?.string == name }?["data"]
     let uri = try #require(data?["request_uri"]?.string)

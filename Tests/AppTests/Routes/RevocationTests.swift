@@ -112,7 +112,7 @@ import Testing
   }
 }
 
-/// What came of one answer, as an API client sees it.
+/// The outcome of one response, as an API client sees it.
 struct Outcome: Sendable {
   let session: JSON
   let report: JSON
@@ -157,6 +157,6 @@ extension TestBed {
     #expect(outcome.codes == [code], "\(variant)", sourceLocation: location)
   }
 
-  /// What the publisher was asked for, and how often.
+  /// The addresses that were fetched from the publisher, with counts.
   var asked: [String: Int] { mode.publisher.requests }
 }

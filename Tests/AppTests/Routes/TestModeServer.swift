@@ -21,7 +21,8 @@ extension ServerAdditions {
   static let sample: ServerAdditions = {
     do {
       return .testMode(
-        MockWalletEndpoint(authority: try MockAuthority(seed: Array("sample".utf8))), Playground(apiKey: "none"))
+        MockWalletEndpoint(authority: try MockAuthority(seed: Array("sample".utf8))), apiKey: "none",
+        check: CheckRoute(anchors: []))
     } catch {
       fatalError("no mock authority: \(error)")
     }
@@ -145,6 +146,7 @@ func withTestMode<R>(
   store: String? = nil, clock: TestClock = TestClock(), seed: String = "tests",
   revocation: RevocationPolicy = .requireGood, webhook: String? = nil,
   evidenceKey: EvidenceKey? = nil, circuits: CircuitLibrary? = nil, origins: [String] = [TestBed.origin],
+  documentation: DocumentationSite? = nil,
   openID4VP change: (inout OpenID4VPConfiguration) -> Void = { _ in }, _ body: (TestBed) async throws -> R
 ) async throws -> R {
   let log = LogCapture()
@@ -157,6 +159,7 @@ func withTestMode<R>(
   options.webhookURL = webhook
   options.evidenceKey = evidenceKey
   options.circuits = circuits
+  options.documentation = documentation
   // Bursts of tests on a slow machine are no overload.
   options.patience = 60_000
   options.clock = { clock.now }

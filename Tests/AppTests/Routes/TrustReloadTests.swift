@@ -9,7 +9,7 @@ import Trust
 @testable import App
 @testable import Mock
 
-/// Trust anchors are loaded anew while the server runs; what can't be loaded changes nothing.
+/// Trust anchors are reloaded while the server runs; a failed load changes nothing.
 @Suite(.onOwnThreads) struct TrustReloadTests {
   private static func withLiveServer(
     _ body: (LiveFolder, APIClient, LogCapture) async throws -> Void
@@ -89,22 +89,22 @@ import Trust
   @Test func `a list that names nobody any more ends the trust in those that it named`() async throws {
     let now = Timestamp(secondsSince1970: 1_795_000_000)
     let authority = try MockAuthority(seed: Array("withdrawn".utf8))
-    let root = try Certificate(der: MockVICAL.signerAnchor(of: authority, at: now))
-    let source = VICALSource(signers: .init(authorities: [root], allowsTestCertificates: true))
+    let root = try Certificate(der: MockList.Kind.vical.signerAnchor(of: authority, at: now))
+    let source = TrustListSource(signers: .init(authorities: [root], allowsTestCertificates: true))
     let path = FileManager.default.temporaryDirectory.path + "/mdoc-\(UUID().uuidString)"
     defer { unlink(path) }
     let loader = TrustLoader(
       sources: [TrustSource(name: "list", .list(PublishedTrustList(.file(path), .vical(source))))],
       defaultDocTypes: nil, fetcher: StaticListFetcher(), memory: nil)
-    func publish(_ list: MockVICAL) throws {
-      #expect(FileManager.default.createFile(atPath: path, contents: Data(try list.published(by: authority, at: now))))
+    func publish(_ list: MockList) throws {
+      #expect(FileManager.default.createFile(atPath: path, contents: Data(try list.published(by: authority, now: now))))
     }
-    try publish(.good)
+    try publish(.good(.vical))
     let store = try TrustStore(anchors: await loader.load(at: now).anchors, allowsTestCertificates: false)
     let plan = TrustPlan(loader: loader, files: [:], hasLists: true, refreshSeconds: 60, mode: .live)
     let updater = TrustUpdater(
       CurrentTrust(store), plan: plan, sources: [], log: Log(sink: { _ in }), clock: { now })
-    try publish(#require(MockVICAL.named("vical-empty")))
+    try publish(#require(MockList.named("vical-empty")))
     let status = await updater.reload()
     #expect(status.problem == nil && updater.inForce.current.anchors.isEmpty)
     // One that can't be had says nothing.
@@ -125,13 +125,13 @@ import Trust
     }
   }
 
-  /// Whoever takes an anchor away and asks for a reload is not answered by a load that had read it before.
+  /// A reload after an anchor's removal does not reuse an earlier load that had read the anchor.
   @Test(.timeLimit(.minutes(1)))
   func `a reload during another one reads what has changed since that began`() async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
       try folder.write("trust/second.pem", Array(Self.root("second").utf8))
-      let source = VICALSource(signers: .init(authorities: [], allowsTestCertificates: false))
+      let source = TrustListSource(signers: .init(authorities: [], allowsTestCertificates: false))
       let list = PublishedTrustList(.address("https://lists.example/vc"), .vical(source))
       let fetcher = HeldFetcher()
       let loader = TrustLoader(
@@ -191,7 +191,7 @@ import Trust
     "/trust/0/vical": ["name": "a", "signer_anchors": anchors],
     "/trust/0/name": ["name": "A b", "vical": "list.cbor", "signer_anchors": anchors],
     "not https": ["name": "a", "vical": "http://lists.example/vc", "signer_anchors": anchors],
-    "no public host": ["name": "a", "vical": "https://127.0.0.1/vc", "signer_anchors": anchors],
+    "not lead to a public host": ["name": "a", "vical": "https://127.0.0.1/vc", "signer_anchors": anchors],
     "/trust/0/signer_anchors": ["name": "a", "vical": "list.cbor", "signer_anchors": []],
     "/trust/0/services": ["name": "a", "trusted_entities": "list.jwt", "signer_anchors": anchors],
     "/trust/0/secret": ["name": "a", "vical": "list.cbor", "secret": "x", "signer_anchors": anchors],

@@ -15,7 +15,7 @@ import Testing
 @Suite(.onOwnThreads) struct VariantTests {
   static let variants = MockVariant.all.filter { $0.holds(over: "apple-in-app") }
 
-  /// What only the person's documents say, as a reply or a log would spell it.
+  /// Values that only the person's documents have, as a reply or a log would write them.
   static let personal = [
     "Morgan", "\"Ada\"", "1990-04-12", "M18013505", "P23220401", "52 Example Avenue",
     String(Base64.encode(MockPerson.mDL.portraitBytes).prefix(48)),
@@ -119,12 +119,12 @@ import Testing
   @Test func `a variant that does not apply is refused with the reason`() async throws {
     try await withTestMode { bed in
       for (name, variant, reason) in [
-        ("apple-in-app", "jwe-zip-bomb", "is for encrypted answers over OpenID4VP 1.0"),
-        ("org-iso-mdoc", "apple-mode", "is for answers over apple-in-app"),
-        ("openid4vp", "device-mac", "is for answers to a verifier without a reader key"),
-        ("iso-18013-5-proximity", "annex-c-truncated", "is for answers over org-iso-mdoc"),
+        ("apple-in-app", "jwe-zip-bomb", "is for encrypted responses over OpenID4VP 1.0"),
+        ("org-iso-mdoc", "apple-mode", "is for responses over apple-in-app"),
+        ("openid4vp", "device-mac", "is for responses to a verifier without a reader key"),
+        ("iso-18013-5-proximity", "annex-c-truncated", "is for responses over org-iso-mdoc"),
         ("org-iso-mdoc", "document-errors-other-requested", "only one type of document is requested"),
-        ("org-iso-mdoc", "zk-tag-bit", "is for answers with a proof"),
+        ("org-iso-mdoc", "zk-tag-bit", "is for responses with a proof"),
       ] {
         let session = try await bed.createSession(by: name)
         for path in ["mock_responses", "opened_mock_responses"] {
@@ -242,7 +242,7 @@ extension TestBed {
   }
 }
 
-/// What the mock wallet encrypted, and CBOR to read.
+/// The mock wallet's plaintext, and CBOR to read.
 @Suite(.onOwnThreads) struct OpenedAnswerTests {
   @Test(arguments: BuiltProtocols.all(in: .test).map(\.name).filter { $0 != AgeVerificationProtocol().name })
   func `an opened answer verifies, and its DeviceResponse can be read`(name: String) async throws {
@@ -326,7 +326,7 @@ extension TestBed {
         let session = try await bed.createSession(by: "org-iso-mdoc", asking: .proofOfAge)
         let reply = try await bed.api.post(
           "/v1/test/mock_responses", ["session": session["id"] ?? .null, "variant": .string(variant)])
-        #expect(reply.status == 400 && reply.body.contains("it takes two"), "\(reply.body)")
+        #expect(reply.status == 400 && reply.body.contains("two are needed"), "\(reply.body)")
       }
     }
   }

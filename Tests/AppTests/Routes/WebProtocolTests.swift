@@ -97,7 +97,7 @@ import Testing
       let session = try await bed.createSession(by: name)
       let wallet = MockWallet(authority: bed.mode.authority)
       let request = try #require(session["requests"]?.array?.first?["data"])
-      let answer: MockWebAnswer
+      let answer: MockWebResponse
       if Self.redirect.contains(name) {
         let object = try await bed.api.with(nil).get(TestBed.walletPath(session, "request"))
         answer = try wallet.answer(

@@ -4,9 +4,9 @@ import Testing
 
 @testable import App
 
-/// Who gets places for attempts, with receivers that never answer.
+/// The endpoints that get attempts while receivers never reply.
 @Suite struct DeliveryPlanTests {
-  /// An outbox in which each endpoint has so many due deliveries.
+  /// An outbox in which each endpoint has this number of due deliveries.
   private struct Outbox {
     var due: [WebhookAddress: Int]
     var plan = DeliveryPlan()

@@ -62,7 +62,7 @@ import Testing
         #expect(good.seen.count == 60)
         #expect(silent.seen.count <= Limits.endpointDeliveries)
       }
-      // What hung was not lost: it is to be tried again.
+      // A hanging delivery is not lost: it is retried.
       let pending = try await bed.deliveries(.pending)
       #expect(pending.count == 60 && pending.allSatisfy { $0.endpoint == "a-silent" })
     }

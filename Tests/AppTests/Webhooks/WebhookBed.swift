@@ -2,12 +2,12 @@ import Base
 import Cryptography
 import HTTP
 import Network
-import Sessions
 import TestStores
 import TestSupport
 import Testing
 
 @testable import App
+@testable import Sessions
 
 /// A receiver on this machine that answers as it is told, and remembers what it got.
 final class Receiver: HTTPHandler {
@@ -28,7 +28,7 @@ final class Receiver: HTTPHandler {
     return await answer(number)
   }
 
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: fault.status) }
+  func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse { HTTPResponse(status: error.status) }
 
   static func always(_ status: Int, _ headers: [(name: String, value: String)] = []) -> Receiver {
     Receiver { _ in HTTPResponse(status: status, headers: headers) }
@@ -105,7 +105,7 @@ struct WebhookBed: Sendable {
   }
 
   func deliveries(_ status: DeliveryStatus) async throws -> [DeliveryRecord] {
-    try #require(try await store.deliveries(of: "shop", DeliveryQuery(limit: 100, status: status))).deliveries
+    try #require(try await store.deliveries(of: "shop", DeliveryQuery(limit: 100, status: status))).entries
   }
 }
 

@@ -77,7 +77,8 @@ func asking(protocol mdoc.PresentationProtocol) mdoc.CreateVerificationSession {
 	document := mdoc.NewDocumentRequest(mdl)
 	document.SetElements([]mdoc.ElementRequest{*element})
 	document.SetAgeOver([]int64{21})
-	body := mdoc.NewCreateVerificationSession([]mdoc.PresentationProtocol{protocol}, []mdoc.DocumentRequest{*document})
+	body := mdoc.NewCreateVerificationSession([]mdoc.PresentationProtocol{protocol})
+	body.SetDocuments([]mdoc.DocumentRequest{*document})
 	if strings.HasPrefix(string(protocol), "org-iso") || strings.HasPrefix(string(protocol), "openid4vp-v1") {
 		body.SetOrigin(os.Getenv("MDOC_ORIGIN"))
 	}

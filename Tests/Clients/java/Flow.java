@@ -144,10 +144,10 @@ public final class Flow {
   private void problems() throws ApiException {
     Problem problem = problem(404, () -> sessions.getVerificationSession(UNKNOWN, null, null));
     check(problem.getCode().equals("session.not_found"), problem);
-    problem = problem(401, () -> new Flow("nobody", "").sessions.listVerificationSessions(null, null, null, null));
+    problem = problem(401, () -> new Flow("nobody", "").page(null, null));
     check(problem.getCode().equals("api.unauthenticated"), problem);
     Flow app = new Flow(create(PresentationProtocol.APPLE_IN_APP, null).getClientSecret(), "");
-    problem = problem(403, () -> app.sessions.listVerificationSessions(null, null, null, null));
+    problem = problem(403, () -> app.page(null, null));
     check(problem.getCode().equals("api.forbidden"), problem);
     CreateVerificationSession nothing =
         asking(PresentationProtocol.ORG_ISO_MDOC).documents(List.of(new DocumentRequest().docType(MDL)));
@@ -181,12 +181,17 @@ public final class Flow {
     check(seen.getLastError().getCode().equals("wallet.access_denied"), seen);
   }
 
+  /** Without the filters, all of which the generator makes arguments. */
+  private VerificationSessionList page(Integer limit, String after) throws ApiException {
+    return sessions.listVerificationSessions(limit, after, null, null, null, null, null, null);
+  }
+
   private void listed(VerificationSession session) throws ApiException {
     List<String> ids = new ArrayList<>();
-    VerificationSessionList page = sessions.listVerificationSessions(1, null, null, null);
+    VerificationSessionList page = page(1, null);
     page.getData().forEach(one -> ids.add(one.getId()));
     while (page.getHasMore() && !ids.contains(session.getId())) {
-      page = sessions.listVerificationSessions(5, ids.get(ids.size() - 1), null, null);
+      page = page(5, ids.get(ids.size() - 1));
       page.getData().forEach(one -> ids.add(one.getId()));
     }
     check(ids.contains(session.getId()) && ids.size() > 1 && new HashSet<>(ids).size() == ids.size(), ids);
@@ -242,7 +247,7 @@ public final class Flow {
   private void later(VerificationSession session) throws ApiException {
     VerificationSession seen = sessions.getVerificationSession(session.getId(), null, null);
     check(seen.getId().equals(session.getId()) && seen.getStatus().equals(LATER), seen);
-    List<VerificationSession> page = sessions.listVerificationSessions(null, null, null, null).getData();
+    List<VerificationSession> page = page(null, null).getData();
     check(page.stream().allMatch(one -> one.getStatus().equals(LATER)), page);
     check(page.stream().anyMatch(one -> one.getLastError() != null && one.getLastError().getCode().equals(LATER)), page);
     List<Event> events = new EventsApi(client).listEvents(null, null, null).getData();

@@ -1,4 +1,4 @@
-// The few parts of Node that the flow uses, so that its types need no package.
+// The few parts of Node that the client and the flows use, so that its types need no package.
 declare const process: { env: Record<string, string | undefined>; exit(status: number): never };
 
 declare module "node:crypto" {
@@ -6,6 +6,7 @@ declare module "node:crypto" {
   interface Hmac {
     digest(form: "base64"): string;
   }
+  export function randomUUID(): string;
   export function timingSafeEqual(one: Uint8Array, other: Uint8Array): boolean;
 }
 

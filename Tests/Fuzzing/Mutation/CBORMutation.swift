@@ -2,7 +2,7 @@ import CBOR
 
 /// One change at one item of CBOR, wherever it is nested; the lengths and counts around it are set right.
 ///
-/// What lies beside the way to the item is copied as it is.
+/// Bytes beside the path to the item are copied unchanged.
 struct CBORMutation {
   private enum Form {
     case leaf, array, map
@@ -69,7 +69,7 @@ struct CBORMutation {
 
   // MARK: Writing
 
-  /// What stands in place of a part: none, one, or several items.
+  /// The items in place of a part: none, one, or several.
   private func written(_ index: Int, _ random: inout SeededRandom) -> [[UInt8]] {
     let part = parts[index]
     if index == place { return changed(part, &random) }

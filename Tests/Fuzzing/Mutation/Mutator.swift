@@ -27,7 +27,7 @@ enum Mutator {
   /// How many bytes of choices stand before the target's CBOR; nil where it takes something else.
   fileprivate static let header = Driver.target.flatMap(FuzzTargets.named)?.choicesBeforeCBOR
 
-  /// What libFuzzer makes of a part of an input. It needs room for one byte at least.
+  /// libFuzzer's mutation of a part of an input. It needs room for at least one byte.
   static func mutate(_ bytes: [UInt8], room: Int) -> [UInt8] {
     var output = bytes + [UInt8](repeating: 0, count: max(1, room) - bytes.count)
     let size = output.withUnsafeMutableBufferPointer { LLVMFuzzerMutate($0.baseAddress, bytes.count, $0.count) }

@@ -5,7 +5,7 @@ import Cryptography
 struct DocumentParts {
   let docType: String?
   let issuerAuth: CBORItem
-  /// What the issuer signed, and the mobile security object in it.
+  /// The issuer's signed bytes, and the mobile security object in them.
   let payload: ArraySlice<UInt8>
   let mso: CBORItem
   /// `#6.24(bstr .cbor IssuerSignedItem)` with their namespaces.

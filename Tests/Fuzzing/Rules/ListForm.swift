@@ -8,20 +8,13 @@ import Cryptography
 enum ListForm: Int, CaseIterable {
   case vical, trustedEntities, statusList, identifierList, revocationList
 
-  /// What the mock publishes in this form, right and wrong; of those with filler that no fuzzer needs, none.
+  /// The mock's publications in this form, right and wrong, without those that have filler.
   func published(by authority: MockAuthority, at now: Timestamp) throws -> [[UInt8]] {
-    let lists =
-      switch self {
-      case .vical: try MockVICAL.all.map { try $0.published(by: authority, at: now) }
-      case .trustedEntities: try MockTrustedEntityList.all.map { try $0.published(by: authority, at: now) }
-      case .statusList: try MockStatusList.all.map { try $0.published(by: authority, now: now) }
-      case .identifierList: try MockIdentifierList.all.map { try $0.published(by: authority, now: now) }
-      case .revocationList: try MockCRL.all.map { try $0.published(by: authority, at: now) }
-      }
+    let lists = try MockList.all(kind).map { try $0.published(by: authority, now: now) }
     return lists.filter { $0.count <= 16 << 10 }
   }
 
-  /// What is signed of a list, without the header; nil where there is none to be found.
+  /// The signed part of a list, without the header; nil if there is none.
   func payload(of list: [UInt8]) -> [UInt8]? {
     switch self {
     case .trustedEntities: Self.payload(ofCompact: list)
@@ -33,32 +26,24 @@ enum ListForm: Int, CaseIterable {
 
   /// A list with this payload, rightly signed.
   func signed(_ payload: [UInt8], by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
-    switch self {
-    case .vical:
-      var draft = try VICALDraft(authority: authority, at: now)
-      draft.changePayload = { _ in payload }
-      return try draft.encoded()
-    case .trustedEntities:
-      var draft = try TrustedEntityListDraft(authority: authority, at: now)
-      draft.changeJWS = { $0.payload = payload }
-      return try draft.published()
-    case .statusList: return try token(payload, MockStatusList.mediaType, authority, now)
-    case .identifierList: return try token(payload, MockIdentifierList.mediaType, authority, now)
-    case .revocationList:
-      let key = try authority.certificateIssuer(.good).key
-      let algorithm = CertificateAlgorithm(curve: key.curve)
-      return DER.sequence(payload, algorithm.der, DER.bitString(try algorithm.sign(payload, with: key)))
+    guard self == .revocationList else {
+      var draft = try ListDraft(kind, authority: authority, at: now)
+      try draft.make(MockMutation(Stages.signed) { $0.payload = payload })
+      return draft.bytes
     }
+    let key = try authority.certificateIssuer(.good).key
+    let algorithm = CertificateAlgorithm(curve: key.curve)
+    return DER.sequence(payload, algorithm.der, DER.bitString(try algorithm.sign(payload, with: key)))
   }
 
-  private func token(
-    _ payload: [UInt8], _ type: String, _ authority: MockAuthority, _ now: Timestamp
-  ) throws -> [UInt8] {
-    let signer = try MockSigner(.statusLists, authority: authority, under: authority.certificateIssuer(.good), at: now)
-    var draft = COSESign1Draft(payload: payload, isDetached: false, key: signer.key)
-    draft.protected[ListTokenDraft.Label.type] = .text(type)
-    draft.protected[ListTokenDraft.Label.x5chain] = try signer.x5chain()
-    return CBORValue.tagged(18, .array(try draft.parts())).encoded()
+  private var kind: MockList.Kind {
+    switch self {
+    case .vical: .vical
+    case .trustedEntities: .trustedEntities
+    case .statusList: .status
+    case .identifierList: .identifiers
+    case .revocationList: .crl
+    }
   }
 
   private static func payload(ofCompact list: [UInt8]) -> [UInt8]? {

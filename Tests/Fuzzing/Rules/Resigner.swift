@@ -31,7 +31,7 @@ struct Resigner: Sendable {
   ) -> [UInt8] {
     var output = bytes
     each(output, find) { repairDigests(of: $0, in: &output) }
-    // What the issuer signs holds the digests, so that it is read again.
+    // The issuer signs the digests, so its signed bytes are read again.
     each(output, find) { document in
       signIssuerAuth(of: document, in: &output)
       signDeviceAuth(of: document, transcript, in: &output)

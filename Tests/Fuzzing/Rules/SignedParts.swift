@@ -4,8 +4,8 @@ import FuzzDriver
 import Mdoc
 import Sessions
 
-/// What the corpus's issuer and devices really signed for one session. The fuzzer has none of their keys, so that an
-/// accepted answer can only be put together from these parts.
+/// The data that the corpus's issuer and devices really signed for one session. The fuzzer has none of their keys, so
+/// that an accepted answer can only be put together from these parts.
 struct SignedParts: Sendable {
   private var objects: Set<[UInt8]> = []
   private var deviceNameSpaces: Set<[UInt8]> = []
@@ -23,7 +23,7 @@ struct SignedParts: Sendable {
     }
   }
 
-  /// What holds for every verdict on these bytes.
+  /// Rules for every verdict on these bytes.
   ///
   /// - Parameters:
   ///   - response: nil where the bytes hold no DeviceResponse that could be found.

@@ -11,8 +11,8 @@ import Vectors
 /// An answer to Apple's in-app request, as the envelope that came, or as what the harness then encrypts: behind the
 /// encryption no mutation would get.
 ///
-/// Choices: strictness, plaintext instead of envelope, signatures made anew, what becomes of Apple's published key; and
-/// the request.
+/// Choices: strictness, plaintext instead of envelope, signing again, the policy for Apple's published key; and the
+/// request.
 struct AppleEnvelopeTarget: FuzzTarget {
   static let name = "apple-envelope"
   static let dictionary =

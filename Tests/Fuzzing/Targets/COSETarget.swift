@@ -19,7 +19,7 @@ struct COSETarget: FuzzTarget {
 
   private let keys: [PrivateKey]
   private let macKey: [UInt8]
-  /// What was signed or authenticated with these keys.
+  /// The messages that were signed or authenticated with these keys.
   private let authentic: Set<[UInt8]>
   let seeds: [[UInt8]]
 
@@ -58,7 +58,7 @@ struct COSETarget: FuzzTarget {
     }
   }
 
-  /// What the input authenticates, where it does.
+  /// The message that the input authenticates, if any.
   private static func verified(_ input: [UInt8], _ keys: [PrivateKey], _ macKey: [UInt8]) -> [UInt8]? {
     var choices = Choices(input)
     let structure = Structure(rawValue: choices.byte() % Structure.allCases.count) ?? .sign1
@@ -91,7 +91,7 @@ struct COSETarget: FuzzTarget {
     let chain = headers.x5chain ?? []
     require(chain.allSatisfy { !$0.isEmpty }, "no certificate is empty")
     _ = headers.x5t
-    for label in [COSEHeaders.Label.algorithm, COSEHeaders.Label.contentType, COSEHeaders.Label.keyID] {
+    for label in [COSEHeaders.Label.algorithm, COSEHeaders.Label.keyID] {
       _ = headers.parameter(label)
     }
     let understood = [COSEHeaders.Label.algorithm, COSEHeaders.Label.x5chain, COSEHeaders.Label.x5t]

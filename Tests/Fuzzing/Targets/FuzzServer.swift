@@ -32,7 +32,8 @@ struct FuzzServer: Sendable {
 
   init(_ material: Material) throws {
     self.material = material
-    additions = .testMode(MockWalletEndpoint(authority: material.authority), Playground(apiKey: apiKey))
+    additions = .testMode(
+      MockWalletEndpoint(authority: material.authority), apiKey: apiKey, check: CheckRoute(anchors: []))
     routes = RouteTable.routes(with: additions)
     router = Router(routes)
     let party = RelyingParty(
@@ -45,7 +46,7 @@ struct FuzzServer: Sendable {
       policies: .init(revocation: .off))
     configuration = ServiceConfiguration(
       mode: .test, relyingParties: try RelyingParties([party]),
-      protocols: [AppleInAppProtocol(showsSimulatedAnswers: true)], trust: CurrentTrust(material.trust),
+      protocols: [AppleInAppProtocol(showsSimulatedResults: true)], trust: CurrentTrust(material.trust),
       revocation: NoRevocationSource(),
       sealingKeys: [try SealingKey(id: "fuzz", key: SecretBytes.random(count: SealingKey.length))])
   }
@@ -78,7 +79,7 @@ struct FuzzServer: Sendable {
     return Session(id: id, secret: secret)
   }
 
-  /// What the mock wallet would answer, in base64.
+  /// The mock wallet's response, in base64.
   func rightAnswer(to session: Session, _ handler: APIHandler) async -> String {
     let body = Array(#"{"session":"\#(session.id)"}"#.utf8)
     let reply = await answer(post("/v1/test/mock_responses", token: apiKey, body), handler)

@@ -51,7 +51,7 @@ struct ProofTarget: FuzzTarget {
     // Each check by itself, since nothing that is made up passes the first.
     require((try? check.ligero.checkMerkle()) == nil, "no tree has columns that are made up")
     _ = try? check.checkRows()
-    try? check.checkConstraints(answers: [F](repeating: .zero, count: setup.shape.opened), threads: 1)
+    try? check.checkConstraints(values: [F](repeating: .zero, count: setup.shape.opened), threads: 1)
   }
 
   /// Proofs of zeros: with all columns in one run of whole elements, or in one of the subfield.

@@ -39,12 +39,13 @@ struct SignedListTarget: FuzzTarget {
       .init(configured: [try Certificate(der: anchor)], allowsTestCertificates: true)
     }
     vicals = VICALVerifier(
-      source: VICALSource(signers: try signers(MockVICAL.signerAnchor(of: authority, at: now)), tier: .test))
+      source: TrustListSource(
+        signers: try signers(MockList.Kind.vical.signerAnchor(of: authority, at: now)), tier: .test))
     entities = TrustedEntityListVerifier(
       source: TrustedEntityListSource(
-        signers: try signers(MockTrustedEntityList.signerRoot(of: authority, at: now)),
-        issuance: [MockTrustedEntityList.issuanceService: MockTrustedEntityList.docTypes],
-        revocation: [MockTrustedEntityList.revocationService], tier: .test))
+        TrustListSource(
+          signers: try signers(MockList.Kind.trustedEntities.signerAnchor(of: authority, at: now)), tier: .test),
+        issuance: [MockList.issuanceService: MockList.docTypes], revocation: [MockList.revocationService]))
     for form in ListForm.allCases {
       for list in try form.published(by: authority, at: now) {
         seeds.append([UInt8(form.rawValue), 0] + list)
@@ -86,7 +87,7 @@ struct SignedListTarget: FuzzTarget {
     case .identifierList: return readStatuses(list, .identifierList(identifier: []))
     case .revocationList:
       guard let crl = try? VerifiedCRL(verifying: list, issuer: root, at: now) else { return false }
-      require(crl.isCurrent(at: now), "a list that is verified is current")
+      require((crl.thisUpdate...crl.nextUpdate).contains(now), "a list that is verified is current")
       return true
     }
   }
@@ -98,7 +99,7 @@ struct SignedListTarget: FuzzTarget {
     require(validUntil.map { $0 >= now } != false, "a list that is accepted is current")
   }
 
-  private func readStatuses(_ list: [UInt8], _ place: StatusReference.Place) -> Bool {
+  private func readStatuses(_ list: [UInt8], _ place: StatusReference.Entry) -> Bool {
     let uri = if case .statusList = place { authority.addresses.statusList } else { authority.addresses.identifierList }
     let reference = StatusReference(place, uri: uri)
     let source = StatusListSource(reference, anchor: root, allowsJWT: true)

@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// What a wallet could encrypt: a change is refused or, in a name that is ignored, makes no difference.
+  /// Plaintexts that a wallet could encrypt: a change is refused or, in an ignored name, has no effect.
   @Test func changedParametersShowNothingElse() throws {
     var random = SeededGenerator(seed: 0x6964_3476)
     for _ in 0..<500 {

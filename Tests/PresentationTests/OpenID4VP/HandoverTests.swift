@@ -97,7 +97,7 @@ import Testing
 /// The examples of OpenID4VP 1.0, and another verifier's answer, as far as they say what we must write and read.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedOpenID4VPTests {
-  /// What we ask for is what the example asks for, apart from its ids and what it leaves to the wallet.
+  /// Our request equals the example's, except for its ids and the choices that it leaves to the wallet.
   @Test func ourQueryIsThatOfTheExample() throws {
     let example = try json("openid4vp-1.0/examples/query_lang/simple_mdoc.json")
     let credential = try #require(example["credentials"]?.array?.first)

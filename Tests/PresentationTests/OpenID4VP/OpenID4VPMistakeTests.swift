@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [OpenID4VPFixture.page, OpenID4VPFixture.server])
   func aHandoverWithoutTheThumbprintIsNamed(recipient: OpenID4VPRecipient) throws {
     try expect(
-      "the device signed for an answer that is not encrypted, without the key's thumbprint",
+      "the device signed for a response that is not encrypted, without the key's thumbprint",
       over: recipient.transcript(nonce: nonce, thumbprint: nil), as: recipient)
     let text = Base64.encodeURLSafe(PresentationTests.thumbprint(of: fixture.key.publicKey))
     try expect(
@@ -95,10 +95,10 @@ import Testing
     let token: JSON = ["document_0": [.string(Base64.encodeURLSafe(bytes))]]
     let verdict = fixture.verify(try fixture.encrypt(fixture.parameters(token)))
     #expect(verdict.codes == [.deviceMacInvalid])
-    #expect(detail(verdict)?.hasPrefix("the device signed for an answer that is not encrypted") == true)
+    #expect(detail(verdict)?.hasPrefix("the device signed for a response that is not encrypted") == true)
   }
 
-  /// Else an answer of many documents, each with a key on the slowest curve, would have thousands of signatures checked.
+  /// Otherwise a response of many documents with keys on the slowest curve would cause thousands of verifications.
   @Test func theFirstDocumentAloneIsExplained() throws {
     let fixture = try OpenID4VPFixture(request: OpenID4VPFixture.bothDocuments)
     let thumbprint = CBORValue.bytes(PresentationTests.thumbprint(of: fixture.key.publicKey))

@@ -117,9 +117,9 @@ import Testing
       (nil, "vp_token is missing"), ("eyJ.eyJ.AA", "vp_token is a signed JWT, not an object by query id"),
       ([.string(text)], "vp_token is an array, not an object by query id"),
       (.string(text), "vp_token is base64 text, not an object by query id"),
-      (["document_0": .string(text)], "vp_token.document_0 is no array"),
+      (["document_0": .string(text)], "vp_token.document_0 is not an array"),
       (["document_0": []], "vp_token.document_0 has 0 presentations, not 1"),
-      (["document_0": [1]], "vp_token.document_0[0] is no string"),
+      (["document_0": [1]], "vp_token.document_0[0] is not a string"),
       (["document_0": [""]], "vp_token.document_0[0] is empty, not a DeviceResponse in base64url without padding"),
       (
         ["document_0": [.string(text + "=")]],
@@ -131,7 +131,7 @@ import Testing
       ),
       (
         ["document_0": [.string(text)], "mdl": [.string(text)]],
-        "vp_token has \"mdl\", which is no id of the query: document_0, document_1"
+        "vp_token has \"mdl\", which is not a query id: document_0, document_1"
       ),
     ]
     for (token, detail) in expected {
@@ -160,12 +160,12 @@ import Testing
 
   @Test(
     arguments: [
-      (["response": 1], .envelopeMalformed, "response is no string"),
+      (["response": 1], .envelopeMalformed, "response is not a string"),
       (["state": "x"], .envelopeMalformed, "response is missing"),
       (["response": "a1b2c3"], .envelopeMalformed, "this is hexadecimal text, not an encrypted JWT"),
       (["response": "{\"vp_token\":{}}"], .envelopeMalformed, "this is JSON text, not an encrypted JWT"),
       (["response": "a.b"], .envelopeMalformed, "the JWE has 2 parts, not 5"),
-      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token came in clear; response, a JWE, was asked for"),
+      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token is in the clear; the request asked for a JWE in response"),
     ] as [(JSON, Code, String)])
   func `what is no JWE is named`(response: JSON, code: Code, detail: String) {
     let verdict = fixture.verify(response)
@@ -184,7 +184,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("[]", "the plaintext is JSON, but no object"), ("{", "the plaintext is not JSON"),
+      ("[]", "the plaintext is JSON, but not an object"), ("{", "the plaintext is not JSON"),
       ("eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AA", "this is a signed JWT, not a JSON object"),
       ("eyJhbGciOiJFQ0RILUVTIn0..AA.AA.AA", "this is an encrypted JWT, not a JSON object"),
     ])
@@ -215,8 +215,8 @@ import Testing
     let error = try verdict(["error": "access_denied"], outer: .string(OpenID4VPFixture.state))
     #expect(error.codes == [.stateMismatch])
     #expect(
-      error.detail(of: .stateMismatch) == "state is beside the JWE, not in it; an error needs the request's")
-    for (state, words) in [("other", "state is another than the request's"), (1, "state is no string")]
+      error.detail(of: .stateMismatch) == "state is beside the JWE, not in it; an error must have the request's")
+    for (state, words) in [("other", "state differs from the request's"), (1, "state is not a string")]
       as [(JSON, String)]
     {
       let wrong = try verdict(["vp_token": token, "state": state], outer: nil)
@@ -225,7 +225,7 @@ import Testing
     let declined = try verdict(["error": "access_denied", "state": .string(OpenID4VPFixture.state)], outer: nil)
     #expect(declined.detail(of: .walletAccessDenied) == "error is access_denied")
     let personal = try verdict(["error": "Ada Lovelace", "state": .string(OpenID4VPFixture.state)], outer: nil)
-    #expect(personal.detail(of: .walletOtherError) == "error is none of the standard's")
+    #expect(personal.detail(of: .walletOtherError) == "error is not one of the standard's")
   }
 
   @Test func oneOfTheChoicesMustBeAnswered() throws {
@@ -318,17 +318,18 @@ import Testing
       let verdict = fixture.verify(response, as: recipient, isEncrypted: false)
       #expect(verdict.codes == [.responseModeMismatch])
       #expect(
-        verdict.detail(of: .responseModeMismatch) == "response is \(detail); vp_token in clear was asked for")
+        verdict.detail(of: .responseModeMismatch)
+          == "response is \(detail); the request asked for vp_token in the clear")
     }
   }
 
-  /// Signed or not, a JWT is no encryption.
+  /// Signed or not, a JWT is not encrypted.
   @Test(arguments: [("", "an unsecured JWT"), ("AA", "a signed JWT")])
   func aJWTWhereAnEncryptedOneWasAskedForIsInClear(signature: String, detail: String) throws {
     let payload = Base64.encodeURLSafe(fixture.parameters(try fixture.token()).serialized())
     let verdict = fixture.verify(["response": .string("eyJhbGciOiJub25lIn0.\(payload).\(signature)")])
     #expect(verdict.codes == [.envelopeNotEncrypted])
-    #expect(verdict.detail(of: .envelopeNotEncrypted) == "response is \(detail), not an encrypted one (JWE)")
+    #expect(verdict.detail(of: .envelopeNotEncrypted) == "response is \(detail), not an encrypted response (JWE)")
   }
 
   // MARK: Compression

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Presentation
 
-/// What is sent to wallets, member by member.
+/// Requests to wallets, member by member.
 @Suite struct OpenID4VPRequestTests {
   let fixture: OpenID4VPFixture
 

@@ -84,7 +84,7 @@ struct PublishedAnnexBTests {
     #expect(payload["client_id"] == "example.com" && payload["nonce"] == parameters["nonce"])
   }
 
-  /// What we would send for the same elements, session and key is what is printed, but for the definition's id.
+  /// Our request for the same elements, session and key equals the printed one, except for the definition's id.
   @Test func ourRequestIsThePrintedOne() throws {
     let printed = try Self.json("presentation-definition.json")
     let fields = try #require(printed["input_descriptors"]?.array?.first?["constraints"]?["fields"]?.array)

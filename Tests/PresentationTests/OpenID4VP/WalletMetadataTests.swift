@@ -6,7 +6,7 @@ import Testing
 
 @testable import Presentation
 
-/// What a wallet says of itself (OpenID4VP 1.0, 5.10 and 10) against what the request needs.
+/// A wallet's metadata (OpenID4VP 1.0, 5.10 and 10) against the needs of the request.
 @Suite struct WalletMetadataTests {
   let fixture: OpenID4VPFixture
 

@@ -3,8 +3,9 @@ import Cryptography
 import Mdoc
 import Mock
 import Presentation
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// The European age verification profile's link, which holds the request.
 @Suite struct AgeVerificationProtocolTests {
@@ -108,7 +109,7 @@ import Testing
     #expect((1_700...1_912).contains(longest))
   }
 
-  @Test func `a wallet answers the link, over the transcript of its client's name`() async throws {
+  @Test func `a wallet responds to the link, over the transcript of its client's name`() async throws {
     for (variant, status) in [
       ("good", "verified"), ("openid4vp-client-id-without-prefix", "failed"), ("digest-wrong", "failed"),
     ] {

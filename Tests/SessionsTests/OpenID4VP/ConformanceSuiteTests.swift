@@ -4,12 +4,13 @@ import Cryptography
 import Mdoc
 import Mock
 import PKIX
-import Sessions
 import Testing
 
-/// What the OpenID Foundation's conformance suite checks of a verifier's request by link, row by row, in its plans for
-/// verifiers of mdocs (12f2a4d of 2026-08-20): `oid4vp-1final-verifier-test-plan`, and the one for HAIP. The row on
-/// `verifier_info` is in `RegistrationTests`.
+@testable import Sessions
+
+/// The checks of the OpenID Foundation's conformance suite for a verifier's request by link, row by row, from its plans
+/// for verifiers of mdocs (12f2a4d of 2026-08-20): `oid4vp-1final-verifier-test-plan`, and the plan for HAIP. The row
+/// on `verifier_info` is in `RegistrationTests`.
 @Suite struct ConformanceSuiteTests {
   /// Encrypted as HAIP has it, and in clear.
   static let forms = [true, false]
@@ -231,9 +232,9 @@ import Testing
     #expect(sets.isEmpty || sets.reduce(Set()) { $0.union($1) } == ids)
   }
 
-  // MARK: The answer to the post
+  // MARK: The response to the post
 
-  /// Posts what the mock wallet answers, as the suite does, and gives the session afterwards.
+  /// Posts the mock wallet's response, as the suite does, and returns the session afterwards.
   private func post(
     _ fixture: OpenID4VPServiceFixture, _ authentication: MockWebAuthentication = .signature,
     _ variant: MockVariant = .good, isEncrypted: Bool = true

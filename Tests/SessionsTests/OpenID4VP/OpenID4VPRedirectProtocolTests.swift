@@ -2,8 +2,9 @@ import Base
 import Cryptography
 import Mdoc
 import Mock
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("OpenID4VP by redirect or QR code, and its older profile")
 struct OpenID4VPRedirectProtocolTests {
@@ -27,12 +28,12 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(session["digital_credential_requests"] == [])
   }
 
-  @Test("what a wallet adds to its answer goes no further")
+  @Test("other members of a response are dropped")
   func additions() throws {
     for wallet in Self.protocols {
       let data: JSON = ["response": "a.b.c", "state": "s", "note": "Jane Doe", "deep": [[["x"]]]]
-      guard case .answer(.parameters(let kept)) = try wallet.decodeAnswer(data) else {
-        Issue.record("no answer")
+      guard case .response(.parameters(let kept)) = try wallet.decode(data, at: "/data") else {
+        Issue.record("no response")
         return
       }
       #expect(kept == ["response": "a.b.c", "state": "s"])
@@ -58,7 +59,7 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == ["/protocols"])
   }
 
-  @Test("the object is signed anew at each fetch, with the same nonce and the wallet's own", arguments: [0, 1])
+  @Test("the object is signed again at each fetch, with the same nonce and the wallet's own", arguments: [0, 1])
   func objects(index: Int) throws {
     let wallet = Self.protocols[index]
     let fixture = try OpenID4VPServiceFixture(openID4VP: Self.annexB)
@@ -157,7 +158,7 @@ struct OpenID4VPRedirectProtocolTests {
     #expect(error?.code == .apiInternal)
   }
 
-  @Test("a form has text alone, and says one thing", arguments: [0, 1])
+  @Test("a form has only text, and one response or error", arguments: [0, 1])
   func forms(index: Int) throws {
     let wallet = Self.protocols[index]
     let wrong: [(JSON, String)] = [
@@ -165,16 +166,17 @@ struct OpenID4VPRedirectProtocolTests {
       (["vp_token": [:]], "/data/vp_token"), (["response": "a", "state": 1], "/data/state"),
     ]
     for (data, pointer) in wrong {
-      let error = #expect(throws: ServiceError.self) { try wallet.decodeAnswer(data) }
+      let error = #expect(throws: ServiceError.self) { try wallet.decode(data, at: "/data") }
       #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == [pointer])
     }
-    guard case .refusal(.walletInvalidClient, nil) = try wallet.decodeAnswer(["error": "invalid_client", "state": "x"])
+    let refusal = try wallet.decode(["error": "invalid_client", "state": "x"], at: "/data")
+    guard case .refusal(.walletInvalidClient, nil) = refusal
     else {
       Issue.record("an error is no refusal")
       return
     }
-    guard case .answer = try wallet.decodeAnswer(["vp_token": "{}", "state": "x", "iss": "w"]) else {
-      Issue.record("a token is no answer")
+    guard case .response = try wallet.decode(["vp_token": "{}", "state": "x", "iss": "w"], at: "/data") else {
+      Issue.record("a token is no response")
       return
     }
   }

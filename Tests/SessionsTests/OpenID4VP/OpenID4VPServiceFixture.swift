@@ -4,9 +4,10 @@ import Mdoc
 import Mock
 import PKIX
 import Presentation
-import Sessions
 import TestStores
 import Trust
+
+@testable import Sessions
 
 /// A service with OpenID4VP's protocols and one relying party that signs, and a mock wallet that it trusts.
 struct OpenID4VPServiceFixture {
@@ -16,7 +17,7 @@ struct OpenID4VPServiceFixture {
   let shop: RelyingParty
   let service: VerificationService
 
-  /// - Parameter readers: dNSNames of the readers, named by them instead of by their certificates where a `*` is in front.
+  /// - Parameter readers: dNSNames of the readers. A reader with `*` in front is named by its dNSName, not its certificate.
   init(
     readers: [String] = ["*verifier.example"], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
     registrations: [[UInt8]] = [], acceptedIssuers: [String: [[UInt8]]] = [:],
@@ -63,7 +64,7 @@ struct OpenID4VPServiceFixture {
 
   var caller: Caller { .apiKey(shop, scopes: [.sessionsWrite, .resultsRead]) }
 
-  /// What an adapter is told when a session is made.
+  /// The context of an adapter when a session is created.
   func context(at now: Timestamp? = nil, origin: String? = "https://shop.example", publicURL: String? = nil) throws
     -> RequestContext
   {

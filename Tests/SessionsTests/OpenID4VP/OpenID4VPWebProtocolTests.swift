@@ -4,14 +4,15 @@ import Cryptography
 import Mdoc
 import Mock
 import Presentation
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite("OpenID4VP over the Digital Credentials API")
 struct OpenID4VPWebProtocolTests {
   static let names = OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0).name }
 
-  @Test("a session of all three is answered by any of them", arguments: names)
+  @Test("any of the three protocols of a session takes a response", arguments: names)
   func verifies(name: String) async throws {
     let fixture = try OpenID4VPServiceFixture()
     let session = try await fixture.create("openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned")
@@ -22,7 +23,7 @@ struct OpenID4VPWebProtocolTests {
     #expect(after.status == "verified" && after.givenName != nil)
   }
 
-  @Test("an answer to one request is none to another of the same session", arguments: names)
+  @Test("a response to one request is none to another of the same session", arguments: names)
   func isBoundToItsRequest(name: String) async throws {
     for other in Self.names where other != name {
       let fixture = try OpenID4VPServiceFixture()
@@ -83,7 +84,7 @@ struct OpenID4VPWebProtocolTests {
     }
   }
 
-  @Test("clear answers are asked for, and taken, only where the relying party has chosen so")
+  @Test("clear responses are requested and accepted only if the relying party has chosen so")
   func clear() async throws {
     let encrypting = try OpenID4VPServiceFixture()
     let clear = try OpenID4VPServiceFixture(openID4VP: OpenID4VPConfiguration(encryptsResponses: false))
@@ -120,7 +121,7 @@ struct OpenID4VPWebProtocolTests {
     #expect(try code(fixture, at: fixture.clock.now - 100 * 86_400) == .readerCertificateExpired)
   }
 
-  @Test("what is neither an answer nor an error, or both, is refused before anything is consumed")
+  @Test("neither a response nor an error, or both, is refused before anything is consumed")
   func strictAnswers() throws {
     let wallet = OpenID4VPWebProtocol(.unsigned)
     let wrong: [(JSON, String)] = [
@@ -129,12 +130,12 @@ struct OpenID4VPWebProtocolTests {
       (["response": 1], "/data/response"), (["error": 1], "/data/error"),
     ]
     for (data, pointer) in wrong {
-      let error = #expect(throws: ServiceError.self) { try wallet.decodeAnswer(data) }
+      let error = #expect(throws: ServiceError.self) { try wallet.decode(data, at: "/data") }
       #expect(error?.code == .apiInvalidRequest && error?.pointers.map(\.pointer) == [pointer])
     }
     for data in [["response": "x"], ["vp_token": [:]], ["response": "x", "state": "1"]] as [JSON] {
-      guard case .answer(.parameters(data)) = try wallet.decodeAnswer(data) else {
-        Issue.record("\(data) is no answer")
+      guard case .response(.parameters(data)) = try wallet.decode(data, at: "/data") else {
+        Issue.record("\(data) is no response")
         continue
       }
     }
@@ -147,7 +148,7 @@ struct OpenID4VPWebProtocolTests {
     for (words, kept) in [(nil, nil), ("", nil), (1, nil), ("Not\u{202e} now", "Not\u{fffd} now")] as [(JSON?, String?)]
     {
       let data = JSON.members(["error": .string(name), "error_description": words])
-      guard case .refusal(code, let description) = try OpenID4VPWebProtocol(.signed).decodeAnswer(data) else {
+      guard case .refusal(code, let description) = try OpenID4VPWebProtocol(.signed).decode(data, at: "/data") else {
         Issue.record("it is no refusal")
         return
       }

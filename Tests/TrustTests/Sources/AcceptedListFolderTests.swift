@@ -49,7 +49,7 @@ import Testing
   func `What is damaged is a fault, and not nothing`(content: String) throws {
     try folder.remember(first, of: "aamva")
     try Data(content.utf8).write(to: URL(filePath: path + "/aamva.accepted"))
-    #expect(throws: AcceptedListFolder.Fault.self) { try folder.last(of: "aamva") }
+    #expect(throws: AcceptedListError.self) { try folder.last(of: "aamva") }
   }
 
   @Test func `Each byte that is changed, left out or added is a fault`() throws {
@@ -65,7 +65,7 @@ import Testing
     }
     for bytes in damaged {
       try Data(bytes).write(to: URL(filePath: file))
-      #expect(throws: AcceptedListFolder.Fault.self) { try folder.last(of: "aamva") }
+      #expect(throws: AcceptedListError.self) { try folder.last(of: "aamva") }
     }
     try Data(good).write(to: URL(filePath: file))
     #expect(try folder.last(of: "aamva") == first)
@@ -76,23 +76,23 @@ import Testing
     try #require(symlink("nowhere", path + "/link.accepted") == 0)
     try #require(mkdir(path + "/dir.accepted", 0o700) == 0)
     for name in ["link", "dir"] {
-      #expect(throws: AcceptedListFolder.Fault.self) { try folder.last(of: name) }
+      #expect(throws: AcceptedListError.self) { try folder.last(of: name) }
     }
     // A file where the folder should be.
     let file = AcceptedListFolder(path + "/aamva.accepted")
-    #expect(throws: AcceptedListFolder.Fault.self) { try file.last(of: "aamva") }
-    #expect(throws: AcceptedListFolder.Fault.self) { try file.remember(first, of: "aamva") }
+    #expect(throws: AcceptedListError.self) { try file.last(of: "aamva") }
+    #expect(throws: AcceptedListError.self) { try file.remember(first, of: "aamva") }
   }
 
   @Test func `What can't be written leaves the one before, and nothing beside it`() throws {
     try folder.remember(first, of: "aamva")
     // A folder can't be replaced by a file: everything works but the last step.
     try #require(mkdir(path + "/dir.accepted", 0o700) == 0)
-    #expect(throws: AcceptedListFolder.Fault.self) { try folder.remember(second, of: "dir") }
+    #expect(throws: AcceptedListError.self) { try folder.remember(second, of: "dir") }
     #expect(try folder.last(of: "aamva") == first)
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["aamva.accepted", "dir.accepted"])
     let absent = AcceptedListFolder(path + "/absent/absent")
-    #expect(throws: AcceptedListFolder.Fault.self) { try absent.remember(first, of: "aamva") }
+    #expect(throws: AcceptedListError.self) { try absent.remember(first, of: "aamva") }
   }
 
   @Test func `A full disk is not taken for a written list`() throws {
@@ -116,8 +116,8 @@ import Testing
 
   @Test(arguments: ["", "../aamva", "a/b", "a\0b", "ä"])
   func `A name can't lead out of the folder`(name: String) {
-    #expect(throws: AcceptedListFolder.Fault.self) { try folder.remember(first, of: name) }
-    #expect(throws: AcceptedListFolder.Fault.self) { try folder.last(of: name) }
+    #expect(throws: AcceptedListError.self) { try folder.remember(first, of: name) }
+    #expect(throws: AcceptedListError.self) { try folder.last(of: name) }
   }
 
   @Test func `Many writers at once leave one whole list`() async throws {

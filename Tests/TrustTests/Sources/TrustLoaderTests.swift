@@ -16,24 +16,24 @@ import Testing
   init() throws { fixture = try TrustFixture() }
 
   private func vical(_ name: String = "vical-good", at time: Timestamp? = nil) throws -> [UInt8] {
-    try #require(MockVICAL.named(name)).published(by: fixture.authority, at: time ?? now)
+    try #require(MockList.named(name)).published(by: fixture.authority, now: time ?? now)
   }
 
   private func lote(_ name: String = "lote", at time: Timestamp? = nil) throws -> [UInt8] {
-    try #require(MockTrustedEntityList.named(name)).published(by: fixture.authority, at: time ?? now)
+    try #require(MockList.named(name)).published(by: fixture.authority, now: time ?? now)
   }
 
-  private func vicalSource(_ place: PublishedTrustList.Place = .address(address)) throws -> TrustSource {
-    let root = try Certificate(der: MockVICAL.signerAnchor(of: fixture.authority, at: now))
+  private func vicalSource(_ place: PublishedTrustList.Location = .address(address)) throws -> TrustSource {
+    let root = try Certificate(der: MockList.Kind.vical.signerAnchor(of: fixture.authority, at: now))
     let signers = SignerPath.Anchors(configured: [root], allowsTestCertificates: true)
-    return TrustSource(name: "mock", .list(PublishedTrustList(place, .vical(VICALSource(signers: signers)))))
+    return TrustSource(name: "mock", .list(PublishedTrustList(place, .vical(TrustListSource(signers: signers)))))
   }
 
   private func loteSource() throws -> TrustSource {
-    let root = try Certificate(der: MockTrustedEntityList.signerRoot(of: fixture.authority, at: now))
+    let root = try Certificate(der: MockList.Kind.trustedEntities.signerAnchor(of: fixture.authority, at: now))
     let source = TrustedEntityListSource(
-      signers: .init(configured: [root], allowsTestCertificates: true),
-      issuance: [MockTrustedEntityList.issuanceService: MockTrustedEntityList.docTypes])
+      TrustListSource(signers: .init(configured: [root], allowsTestCertificates: true)),
+      issuance: [MockList.issuanceService: MockList.docTypes])
     return TrustSource(name: "mock", .list(PublishedTrustList(.address(Self.address), .trustedEntities(source))))
   }
 
@@ -72,7 +72,7 @@ import Testing
     let there = try await load(
       .failure(.tooLarge), vicalSource(.file(fixture.folder + "/vical.cbor")), memory: memory)
     #expect(outcome(there) == .loaded && there.anchors.count == 2)
-    // A list that is not there is no typing mistake of ours: what was accepted counts on.
+    // A missing list is not a mistake in the configuration: the last accepted list remains in force.
     let gone = try await load(.failure(.tooLarge), vicalSource(.file(fixture.folder + "/gone")), memory: memory)
     #expect(outcome(gone) == .kept && gone.anchors.count == 2)
     #expect(failed(gone) == [.listUnavailable])
@@ -160,7 +160,7 @@ import Testing
     _ = try await load(.success(vical()), memory: memory)
     let signers = SignerPath.Anchors(configured: [], allowsTestCertificates: true)
     let source = TrustSource(
-      name: "mock", .list(PublishedTrustList(.address(Self.address), .vical(VICALSource(signers: signers)))))
+      name: "mock", .list(PublishedTrustList(.address(Self.address), .vical(TrustListSource(signers: signers)))))
     let load = try await load(.failure(.tooLarge), source, memory: memory)
     #expect(load.anchors.isEmpty && outcome(load) == .failed)
   }

@@ -46,14 +46,14 @@ import Trust
   private static let address = "https://vical.mdoc-mock.invalid/"
 
   private func good() throws -> FetchedList {
-    FetchedList(bytes: try MockVICAL.good.published(by: fixture.authority, at: fixture.now))
+    FetchedList(bytes: try MockList.good(.vical).published(by: fixture.authority, now: fixture.now))
   }
 
   private func load(
     _ address: String, _ fetcher: StaticListFetcher, memory: AcceptedListFolder? = nil, at now: Timestamp? = nil
   ) async throws -> SourceReport {
-    let root = try Certificate(der: MockVICAL.signerAnchor(of: fixture.authority, at: fixture.now))
-    let source = VICALSource(signers: .init(authorities: [root], allowsTestCertificates: true), tier: .test)
+    let root = try Certificate(der: MockList.Kind.vical.signerAnchor(of: fixture.authority, at: fixture.now))
+    let source = TrustListSource(signers: .init(authorities: [root], allowsTestCertificates: true), tier: .test)
     let loader = TrustLoader(
       sources: [TrustSource(name: "mock", .list(PublishedTrustList(.address(address), .vical(source))))],
       defaultDocTypes: nil, fetcher: fetcher, memory: memory)

@@ -3,25 +3,25 @@ import Testing
 
 @testable import Trust
 
-/// How long lists are kept, who loads them, and what happens where none can be had.
+/// Lifetimes of kept lists, their loads, and failures of loads.
 @Suite struct ListCacheTests {
   private static let start = Timestamp(secondsSince1970: 1_795_000_000)
 
   /// A publisher that counts, and serves what it is told to.
   private final class Publisher: Sendable {
     struct State {
-      var answer: Result<Kept<String>, ListFault>
+      var answer: Result<Kept<String>, RevocationListError>
       var asked = 0
     }
 
     private let state: Locked<State>
 
-    init(_ answer: Result<Kept<String>, ListFault>) { state = Locked(State(answer: answer)) }
+    init(_ answer: Result<Kept<String>, RevocationListError>) { state = Locked(State(answer: answer)) }
 
     var asked: Int { state.withLock { $0.asked } }
-    func serve(_ answer: Result<Kept<String>, ListFault>) { state.withLock { $0.answer = answer } }
+    func serve(_ answer: Result<Kept<String>, RevocationListError>) { state.withLock { $0.answer = answer } }
 
-    func load() async throws(ListFault) -> Kept<String> {
+    func load() async throws(RevocationListError) -> Kept<String> {
       await Task.yield()
       return try state.withLock { state in
         state.asked += 1
@@ -36,7 +36,7 @@ import Testing
     Kept(list: list, bytes: bytes, issuedAt: start + issued, freshUntil: start + fresh, expires: start + expires)
   }
 
-  private static let down = ListFault(.unavailable, "down")
+  private static let down = RevocationListError(.unavailable, "down")
 
   /// A publisher that says nothing until it is told to.
   private final class SilentPublisher: Sendable {
@@ -45,14 +45,14 @@ import Testing
     var asked: Int { waiting.withLock { $0.count } }
     func answer() { for continuation in waiting.withLock({ $0 }) { continuation.resume() } }
 
-    func load() async throws(ListFault) -> Kept<String> {
+    func load() async throws(RevocationListError) -> Kept<String> {
       await withCheckedContinuation { continuation in waiting.withLock { $0.append(continuation) } }
       return ListCacheTests.kept("late", issued: 2, fresh: 200)
     }
   }
 
   @Test func `of those who wait for a silent publisher so many may, and the others have their answer at once`() async {
-    let room = WaitingRoom(placesForOne: 2, places: 3)
+    let room = WaitingRoom(limitForOne: 2, limit: 3)
     let keeper = ListCache<String, String>(room: room)
     let (silent, other) = (SilentPublisher(), Publisher(.success(Self.kept("other"))))
     // One of its lists was had before, and is stale.
@@ -60,13 +60,13 @@ import Testing
     let lists = await withTaskGroup(of: String?.self) { group in
       for _ in 0..<2 { group.addTask { try? await keeper.list("a", of: "a", at: Self.start, load: silent.load) } }
       while room.count < 2 { await Task.yield() }
-      do throws(ListFault) {
+      do throws(RevocationListError) {
         _ = try await keeper.list("a", of: "a", at: Self.start, load: silent.load)
         Issue.record("it waited")
       } catch {
         #expect(error.uncertainty == .unavailable)
       }
-      // What is in memory serves, stale or not, and others' lists are had.
+      // Lists in memory are used, stale or not, and other hosts' lists are fetched.
       let stale = try? await keeper.list("stale", of: "a", at: Self.start + 500, load: silent.load)
       #expect(stale == "stale")
       let others = try? await keeper.list("b", of: "b", at: Self.start, load: other.load)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `all publishers together have so many who wait`() async {
-    let room = WaitingRoom(placesForOne: 2, places: 2)
+    let room = WaitingRoom(limitForOne: 2, limit: 2)
     let answers = await room.wait(for: "a") {
       await room.wait(for: "b") { (await room.wait(for: "c") { 1 }, room.count) }
     }
@@ -90,15 +90,15 @@ import Testing
 
   private func ask(
     _ keeper: ListCache<String, String>, _ publisher: Publisher, after seconds: Int64 = 0, source: String = "a"
-  ) async -> Result<String, ListFault> {
-    do throws(ListFault) {
+  ) async -> Result<String, RevocationListError> {
+    do throws(RevocationListError) {
       return .success(try await keeper.list(source, of: "publisher", at: Self.start + seconds, load: publisher.load))
     } catch {
       return .failure(error)
     }
   }
 
-  private func list(_ result: Result<String, ListFault>) -> String? { try? result.get() }
+  private func list(_ result: Result<String, RevocationListError>) -> String? { try? result.get() }
 
   @Test func `a fresh list is not asked for again, a stale one is`() async {
     let keeper = ListCache<String, String>()
@@ -129,7 +129,7 @@ import Testing
     #expect(list(await ask(keeper, publisher, after: 500)) == "one")
     #expect(list(await ask(keeper, publisher, after: 999)) == "one")
     let expired = await ask(keeper, publisher, after: 1_000)
-    #expect(throws: ListFault.self) { try expired.get() }
+    #expect(throws: RevocationListError.self) { try expired.get() }
   }
 
   @Test func `a publisher that failed is asked again after ten seconds`() async {

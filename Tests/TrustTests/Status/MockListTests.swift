@@ -9,16 +9,9 @@ import Testing
 
 /// Every way of publishing that the mock authority has gives the finding that it says.
 @Suite struct MockListTests {
-  @Test(arguments: MockStatusList.all.map(\.name))
-  func aStatusListIsFoundToBeWhatItIs(name: String) throws {
-    let list = try #require(MockStatusList.named(name))
-    let finding = try StatusFixture().finding(list)
-    #expect(finding.code == list.code, "\(finding)")
-  }
-
-  @Test(arguments: MockIdentifierList.all.map(\.name))
-  func anIdentifierListIsFoundToBeWhatItIs(name: String) throws {
-    let list = try #require(MockIdentifierList.named(name))
+  @Test(arguments: (MockList.all(.status) + MockList.all(.identifiers)).map(\.name))
+  func aListIsFoundToBeWhatItIs(name: String) throws {
+    let list = try #require(MockList.named(name))
     let finding = try StatusFixture().finding(list)
     #expect(finding.code == list.code, "\(finding)")
   }
@@ -29,22 +22,26 @@ import Testing
     "without-expiry": "exp is missing", "future": "issued in the future", "without-date": "iat is missing",
     "not-before": "not yet valid", "ttl-zero": "ttl is", "bad-signature": "signature does not verify",
     "unsigned": "signature does not verify", "payload-changed": "signature does not verify", "detached": "detached",
-    "cwt-tag": "under tag 18", "untagged": "under tag 18", "claims-no-map": "are no map", "wrong-type": "the type",
+    "cwt-tag": "tag 18", "untagged": "tag 18", "claims-no-map": "are not a map", "wrong-type": "the type",
     "without-type": "the type", "type-unprotected": "the type", "other-mechanism": "the type",
-    "algorithm-rs256": "algorithm is not supported", "algorithm-other-curve": "does not go with the signer's key",
+    "algorithm-rs256": "algorithm is not supported", "algorithm-other-curve": "does not fit the signer's key",
     "critical-header": "critical", "without-chain": "names no signer", "chain-unprotected": "names no signer",
     "other-root": "no anchor", "other-anchor": "no anchor", "other-key": "signature does not verify",
     "certificate-other": "no anchor", "certificate-malformed": "is malformed", "signer-reader": "extKeyUsage",
-    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "is itself the anchor",
+    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "with the CA flag",
   ]
 
   @Test func everyWrongTokenIsRefusedForWhatIsWrongWithIt() throws {
     let fixture = try StatusFixture()
-    #expect(Set(Self.reasons.map(\.key)) == Set(ListTokenDraft.wrongTokens.map(\.name)))
-    for token in ListTokenDraft.wrongTokens {
-      let reason = try #require(Self.reasons.first { $0.key == token.name }?.value)
-      for finding in [try fixture.finding(token.statusList()), try fixture.finding(token.identifierList())] {
-        #expect(finding.detail?.contains(reason) == true, "\(token.name): \(finding)")
+    let names = [MockList.Kind.status, .identifiers].map { kind in
+      Set(MockList.all(kind).map { $0.name.dropFirst(kind.rawValue.count + 1) })
+    }
+    let own: Set<Substring> = ["revoked", "short-type", "without-list"]
+    #expect(Set(Self.reasons.map { $0.key[...] }) == names[0].intersection(names[1]).subtracting(own))
+    for (name, reason) in Self.reasons {
+      for kind in ["status", "identifiers"] {
+        let finding = try fixture.finding(#require(MockList.named("\(kind)-\(name)")))
+        #expect(finding.detail?.contains(reason) == true, "\(name): \(finding)")
       }
     }
   }
@@ -52,14 +49,14 @@ import Testing
   @Test(arguments: Curve.allCases.filter { $0.family != .montgomery })
   func listsAreSignedOnEveryCurve(curve: Curve) throws {
     let fixture = try StatusFixture(curve: curve)
-    #expect(try fixture.finding(MockStatusList.good) == .good)
-    #expect(try fixture.finding(#require(MockStatusList.named("status-revoked"))).code == .documentRevoked)
-    #expect(try fixture.finding(#require(MockStatusList.named("status-jwt"))) == .good)
+    #expect(try fixture.finding(MockList.good(.status)) == .good)
+    #expect(try fixture.finding(#require(MockList.named("status-revoked"))).code == .documentRevoked)
+    #expect(try fixture.finding(#require(MockList.named("status-jwt"))) == .good)
   }
 
   @Test func namesAreUniqueAndSummariesSentences() {
     let all =
-      MockStatusList.all.map { ($0.name, $0.summary) } + MockIdentifierList.all.map { ($0.name, $0.summary) }
+      MockList.all(.status).map { ($0.name, $0.summary) } + MockList.all(.identifiers).map { ($0.name, $0.summary) }
     #expect(Set(all.map(\.0)).count == all.count)
     for (name, summary) in all {
       #expect(summary.hasSuffix("."), "\(name)")
@@ -68,7 +65,7 @@ import Testing
   }
 
   @Test func everyRowOfTheNegativeCasesHasAList() {
-    let covered = Set(MockStatusList.all.flatMap(\.cases) + MockIdentifierList.all.flatMap(\.cases))
+    let covered = Set(MockList.all(.status).flatMap(\.cases) + MockList.all(.identifiers).flatMap(\.cases))
     #expect(covered.isSuperset(of: ["R05", "R06", "R07", "R08", "R11", "R12"]))
   }
 }
@@ -85,20 +82,21 @@ import Testing
     "not-before": "not yet valid", "ttl-zero": "ttl is", "without-type": "typ is not", "wrong-type": "typ is not",
     "without-chain": "names no signer", "other-root": "no anchor", "other-anchor": "no anchor",
     "other-key": "signature does not verify", "certificate-other": "no anchor", "signer-reader": "extKeyUsage",
-    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "is itself the anchor",
+    "signer-expired": "has expired at", "signer-key-usage": "keyUsage", "signer-is-root": "with the CA flag",
   ]
 
   @Test func everyWrongTokenIsRefusedForWhatIsWrongWithIt() throws {
     for (name, reason) in Self.reasons {
-      let token = try #require(ListTokenDraft.wrongTokens.first { $0.name == name })
-      let finding = try fixture.finding(MockStatusList("test", "A test.", nil, isJWT: true, token.change))
+      var list = try #require(MockList.named("status-\(name)"))
+      list.isJWT = true
+      let finding = try fixture.finding(list)
       #expect(finding.code == .statusListInvalid)
       #expect(finding.detail?.contains(reason) == true, "\(name): \(finding)")
     }
   }
 
   private func parts() throws -> [String] {
-    let bytes = try MockStatusList("test", "A test.", nil, isJWT: true)
+    let bytes = try #require(MockList.named("status-jwt"))
       .published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     return String(decoding: bytes, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false).map(
       String.init)
@@ -129,11 +127,11 @@ import Testing
     }
     let other = String(decoding: header, as: UTF8.self).replacing("\"ES256\"", with: "\"ES384\"")
     let mismatch = finding([Base64.encodeURLSafe(Array(other.utf8)), parts[1], parts[2]])
-    #expect(mismatch.detail?.contains("does not go with the signer's key") == true)
+    #expect(mismatch.detail?.contains("does not fit the signer's key") == true)
   }
 }
 
-/// What may not be answered with good, and what may not make anybody wait.
+/// Statuses that must not be good, and publishers that must not make anybody wait.
 @Suite struct RevocationAnswerTests {
   let fixture: StatusFixture
   let signer: Certificate
@@ -176,16 +174,18 @@ import Testing
   }
 
   /// A list's signer is held to what a document's is held to: under an anchor that is none for tests, a test
-  /// certificate signs nothing, whoever lists it.
+  /// certificate signs nothing, no matter who lists it.
   @Test func `a mock certificate signs no status under another authority's anchor`() throws {
     let issuer = try fixture.authority.certificateIssuer(.good)
     var template = try fixture.authority.anchorTemplate(.good, at: fixture.now)
     template[oid: MockCertificateMarker.oid] = nil
     let unmarked = try Certificate(der: template.signed(by: issuer.key))
-    let bytes = try MockStatusList.good.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
+    let bytes = try MockList.good(.status).published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     for (anchor, isRead) in [(fixture.anchor, true), (unmarked, false)] {
       let source = StatusListSource(.mock(), anchor: anchor, furtherSigners: [fixture.anchor])
-      let list = Result { () throws(ListFault) in try StatusListVerifier().read(bytes, from: source, at: fixture.now) }
+      let list = Result { () throws(RevocationListError) in
+        try StatusListVerifier().read(bytes, from: source, at: fixture.now)
+      }
       switch list {
       case .success: #expect(isRead)
       case .failure(let fault): #expect(!isRead && fault.detail.contains("made by the mock authority"), "\(fault)")

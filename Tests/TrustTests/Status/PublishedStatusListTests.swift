@@ -63,7 +63,7 @@ struct PublishedStatusListTests {
   }
 
   /// The signed examples name no certificate: only their signature and claims can be looked at, with the published key.
-  private func signed(_ name: String) throws -> any SignedList {
+  private func signed(_ name: String) throws -> SignedList {
     try StatusListVerifier.parse(PublishedVectors.bytes("\(Self.folder)/\(name)"), .statusList, allowsJWT: true)
   }
 
@@ -85,15 +85,15 @@ struct PublishedStatusListTests {
   @Test(arguments: ["status_list_cwt.cbor", "status_list.jwt"])
   func theSignedExamplesDoNotVerifyUnderAnotherKey(name: String) throws {
     let other = try PrivateKey(generatingOn: .p256).publicKey
-    #expect(throws: ListFault.self) { try signed(name).claims(verifiedBy: other) }
+    #expect(throws: RevocationListError.self) { try signed(name).claims(verifiedBy: other) }
   }
 
   @Test(arguments: ["status_list_cwt.cbor", "status_list.jwt"])
   func theSignedExamplesCountUntilTheyExpire(name: String) throws {
     let registered = try signed(name).claims(verifiedBy: publishedKey()).registered()
     try registered.require(subject: Self.uri, at: registered.expires - 1)
-    #expect(throws: ListFault.self) { try registered.require(subject: Self.uri, at: registered.expires) }
-    #expect(throws: ListFault.self) { try registered.require(subject: Self.uri + "0", at: now) }
+    #expect(throws: RevocationListError.self) { try registered.require(subject: Self.uri, at: registered.expires) }
+    #expect(throws: RevocationListError.self) { try registered.require(subject: Self.uri + "0", at: now) }
   }
 
   /// A credential that refers to the list: its status is of the form that the mobile security object's has.
@@ -109,7 +109,7 @@ struct PublishedStatusListTests {
     #expect(statuses[0] == 1)
   }
 
-  /// Complete lists need a signer that the document's issuer stands for.
+  /// Complete lists need a signer that the document's issuer vouches for.
   @Test func withoutACertificateTheExamplesAreNoListsForDocuments() throws {
     let fixture = try StatusFixture()
     for name in ["status_list_cwt.cbor", "status_list.jwt"] {

@@ -15,17 +15,17 @@ import Trust
   init() throws { fixture = try StatusFixture() }
 
   private func finding(
-    _ change: @escaping @Sendable (inout ListTokenDraft) throws -> Void
-  ) throws -> RevocationFinding { fixture.finding(.mock(), try fixture.published(change)) }
+    _ stage: EditStage<ListDraft> = Stages.list, _ change: @escaping @Sendable (inout ListDraft) throws -> Void
+  ) throws -> RevocationFinding { fixture.finding(.mock(), try fixture.published(stage, change)) }
 
   private func finding(_ label: Int, _ value: CBORValue?) throws -> RevocationFinding {
-    try finding { $0.claims[label] = value }
+    try finding { $0.members[label] = value }
   }
 
   @Test func theDateOfIssueMayBeAheadByWhatClocksDiffer() throws {
     let now = fixture.now
     let latest = (now + Limits.clockSkew).secondsSince1970
-    for label in [ListTokenDraft.Label.issuedAt, ListTokenDraft.Label.notBefore] {
+    for label in [ListDraft.Label.issuedAt, ListDraft.Label.notBefore] {
       #expect(try finding(label, .integer(latest)) == .good)
       #expect(try finding(label, .integer(latest + 1)).code == .statusListInvalid)
     }
@@ -33,9 +33,9 @@ import Trust
 
   @Test func theExpiryHasNoSkew() throws {
     let now = fixture.now.secondsSince1970
-    #expect(try finding(ListTokenDraft.Label.expires, .integer(now + 1)) == .good)
+    #expect(try finding(ListDraft.Label.expires, .integer(now + 1)) == .good)
     for late in [now, now - 1, 0, -1, .min] {
-      #expect(try finding(ListTokenDraft.Label.expires, .integer(late)).detail?.hasPrefix("expired, exp is ") == true)
+      #expect(try finding(ListDraft.Label.expires, .integer(late)).detail?.hasPrefix("expired, exp is ") == true)
     }
   }
 
@@ -46,23 +46,23 @@ import Trust
 
   @Test(arguments: strangeDates)
   func aDateIsANumberOfSeconds(date: CBORValue) throws {
-    for label in [ListTokenDraft.Label.issuedAt, ListTokenDraft.Label.expires, ListTokenDraft.Label.notBefore] {
+    for label in [ListDraft.Label.issuedAt, ListDraft.Label.expires, ListDraft.Label.notBefore] {
       #expect(try finding(label, date).code == .statusListInvalid)
     }
   }
 
   @Test func aDateMayHaveAFraction() throws {
     let now = Double(fixture.now.secondsSince1970)
-    #expect(try finding(ListTokenDraft.Label.expires, .double(now + 1.5)) == .good)
-    #expect(try finding(ListTokenDraft.Label.expires, .double(now + 0.5)).detail?.hasPrefix("expired, exp is ") == true)
-    #expect(try finding(ListTokenDraft.Label.issuedAt, .double(now - 0.5)) == .good)
+    #expect(try finding(ListDraft.Label.expires, .double(now + 1.5)) == .good)
+    #expect(try finding(ListDraft.Label.expires, .double(now + 0.5)).detail?.hasPrefix("expired, exp is ") == true)
+    #expect(try finding(ListDraft.Label.issuedAt, .double(now - 0.5)) == .good)
   }
 
   @Test func farDatesDoNotOverflow() throws {
-    #expect(try finding(ListTokenDraft.Label.expires, .integer(.max)) == .good)
-    #expect(try finding(ListTokenDraft.Label.issuedAt, .integer(.min)) == .good)
+    #expect(try finding(ListDraft.Label.expires, .integer(.max)) == .good)
+    #expect(try finding(ListDraft.Label.issuedAt, .integer(.min)) == .good)
     for now in [Int64.min, .max] {
-      #expect(throws: ListFault.self) {
+      #expect(throws: RevocationListError.self) {
         try fixture.read(fixture.published(), at: Timestamp(secondsSince1970: now))
       }
     }
@@ -70,54 +70,51 @@ import Trust
 
   @Test(arguments: [-1, 0, "43200", .double(1), .unsigned(.max), .null] as [CBORValue])
   func aTimeToLiveIsAPositiveInteger(ttl: CBORValue) throws {
-    #expect(try finding(ListTokenDraft.Label.timeToLive, ttl).code == .statusListInvalid)
+    #expect(try finding(ListDraft.Label.timeToLive, ttl).code == .statusListInvalid)
   }
 
   @Test func aListNeedNotSayHowLongItLivesAndMaySayMore() throws {
-    #expect(try finding(ListTokenDraft.Label.timeToLive, nil) == .good)
+    #expect(try finding(ListDraft.Label.timeToLive, nil) == .good)
     #expect(
       try finding {
-        $0.claims["more"] = 1
-        $0.claims[1] = "https://issuer.example"
+        $0.members["more"] = 1
+        $0.members[1] = "https://issuer.example"
       } == .good)
   }
 
   @Test(arguments: [-1, 0, 3, 5, 16, 256, "1", .double(1), .null] as [CBORValue])
   func entriesHaveOneTwoFourOrEightBits(bits: CBORValue) throws {
-    let finding = try finding { $0.content = .packed(try packedStatuses([0], bits: 1), bits: bits) }
+    let finding = try finding { $0.entries = ["bits": bits, "lst": .bytes(try packedStatuses([0], bits: 1))] }
     #expect(finding.code == .statusListInvalid)
   }
 
   @Test func anEmptyListHasNoEntries() throws {
-    #expect(try finding { $0.content = .statuses([], bits: 1) }.code == .statusIndexOutOfRange)
+    #expect(try finding { try $0.setStatuses([], bits: 1) }.code == .statusIndexOutOfRange)
   }
 
   @Test func aClaimThatStandsTwiceIsMalformed() throws {
-    let finding = try finding { $0.claims.duplicate(.integer(Int64(ListTokenDraft.Label.subject)), value: "x") }
+    let finding = try finding { $0.members.entries.append((.integer(Int64(ListDraft.Label.subject)), "x")) }
     #expect(finding.detail == Code.cborDuplicateKey.rawValue)
   }
 
   @Test func aThumbprintInTheHeaderIsTheSigners() throws {
     func finding(_ change: @escaping @Sendable ([UInt8]) -> [UInt8]) throws -> RevocationFinding {
-      try self.finding {
+      try self.finding(Stages.signed) {
         let thumbprint = HashAlgorithm.sha256.hash(try $0.signer.chain()[0])
-        $0.protected[34] = [-16, .bytes(change(thumbprint))]
+        $0.header[34] = [-16, .bytes(change(thumbprint))]
       }
     }
     #expect(try finding { $0 } == .good)
     #expect(try finding { Array($0.reversed()) }.code == .statusListInvalid)
-    let ofAnotherHash = try self.finding {
-      $0.protected[34] = [-43, .bytes(HashAlgorithm.sha256.hash(try $0.signer.chain()[0]))]
+    let ofAnotherHash = try self.finding(Stages.signed) {
+      $0.header[34] = [-43, .bytes(HashAlgorithm.sha256.hash(try $0.signer.chain()[0]))]
     }
-    #expect(ofAnotherHash.detail == "x5t is not the signer's")
+    #expect(ofAnotherHash.detail == "x5t does not match the signer's certificate")
   }
 
   @Test func whatIsSaidOfAnIdentifierIsAMap() throws {
     for (value, code) in [(CBORValue.map([]), nil), (1, Code.statusListInvalid)] as [(CBORValue, Code?)] {
-      let list = MockIdentifierList("test", "A test.", nil) {
-        $0.content = .none
-        $0.claims[ListTokenDraft.Label.identifierList] = ["identifiers": .map([(.bytes([7]), value)])]
-      }
+      let list = MockList(.identifiers) { $0.entries = ["identifiers": .map([(.bytes([7]), value)])] }
       let bytes = try list.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
       let reference = StatusReference(.identifierList(identifier: [1]), uri: StatusFixture.uri)
       #expect(fixture.finding(reference, bytes).code == code)
@@ -135,7 +132,7 @@ import Trust
   }
 
   @Test func aJSONWebTokenIsTakenOnlyWhereItIsAllowed() throws {
-    let jwt = try #require(MockStatusList.named("status-jwt"))
+    let jwt = try #require(MockList.named("status-jwt"))
       .published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     #expect(fixture.finding(.mock(), jwt, allowsJWT: true) == .good)
     let refused = fixture.finding(.mock(), jwt)
@@ -152,7 +149,7 @@ import Trust
     let identifiers = (0..<100_000).map { index -> CBORValue in
       .bytes((0..<4).map { UInt8(truncatingIfNeeded: index >> ($0 * 8)) })
     }
-    let list = MockIdentifierList("long", "Long.", nil) { $0.content = .identifiers(identifiers) }
+    let list = MockList(.identifiers) { $0.entries = ["identifiers": .map(identifiers.map { ($0, [:]) })] }
     let bytes = try list.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     let reference = StatusReference(.identifierList(identifier: [0x9f, 0x86, 1, 0]), uri: StatusFixture.uri)
     let verified = try fixture.read(bytes, reference)
@@ -164,7 +161,7 @@ import Trust
 
   @Test func moreItemsThanTheLimitAreTooMany() throws {
     let filler = CBORValue.array([CBORValue](repeating: 0, count: Limits.listItems))
-    #expect(try finding { $0.claims["filler"] = filler }.code == .revocationListTooLarge)
+    #expect(try finding { $0.members["filler"] = filler }.code == .revocationListTooLarge)
   }
 
   /// Nothing but the list itself is ever good.

@@ -8,7 +8,7 @@ import Trust
 
 @testable import Mock
 
-/// What a list that was verified once says later, and to others.
+/// Findings of a verified list at later times and for other documents.
 @Suite struct VerifiedListTests {
   let fixture: StatusFixture
 
@@ -16,32 +16,33 @@ import Trust
 
   @Test func oneListAnswersForManyDocuments() throws {
     let list = try fixture.read(
-      fixture.published { $0.content = .statuses([0, 1, 2, 3, 0, 1, 2], bits: 2) })
+      fixture.published { try $0.setStatuses([0, 1, 2, 3, 0, 1, 2], bits: 2) })
     let findings = (0..<9).map { list.finding(for: .mock($0), at: fixture.now).code }
     #expect(
       findings == [
         nil, .documentRevoked, .documentSuspended, .statusUnknown, nil, .documentRevoked, .documentSuspended,
-        // What fills the last byte is in the list; the next byte is not.
+        // Entries in the last byte are in the list; the next byte is not.
         nil, .statusIndexOutOfRange,
       ])
   }
 
   @Test func whatAListTakesToKeepIsKnown() throws {
     let statuses = try fixture.read(
-      fixture.published { $0.content = .statuses([UInt8](repeating: 0, count: 800), bits: 2) })
+      fixture.published { try $0.setStatuses([UInt8](repeating: 0, count: 800), bits: 2) })
     #expect(statuses.keptBytes == 200)
     let reference = StatusReference(.identifierList(identifier: [1]), uri: StatusFixture.uri)
-    let bytes = try MockIdentifierList.good.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
+    let bytes = try MockList.good(.identifiers).published(
+      by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     #expect(try fixture.read(bytes, reference).keptBytes > bytes.count)
   }
 
   /// A publisher elsewhere gives the authority its own addresses.
   @Test func listsAreAtTheAuthoritysAddressesUnlessAnotherIsGiven() throws {
-    let status = try MockStatusList.good.status(by: fixture.authority, now: fixture.now)
+    let status = try MockList.good(.status).status(by: fixture.authority, now: fixture.now)
     #expect(
-      try fixture.finding(status, MockStatusList.good.published(by: fixture.authority, now: fixture.now)) == .good)
-    let identifier = try MockIdentifierList.good.status(by: fixture.authority, now: fixture.now)
-    let list = try MockIdentifierList.good.published(by: fixture.authority, now: fixture.now)
+      try fixture.finding(status, MockList.good(.status).published(by: fixture.authority, now: fixture.now)) == .good)
+    let identifier = try MockList.good(.identifiers).status(by: fixture.authority, now: fixture.now)
+    let list = try MockList.good(.identifiers).published(by: fixture.authority, now: fixture.now)
     #expect(try fixture.finding(identifier, list) == .good)
     #expect(fixture.authority.addresses.statusList != fixture.authority.addresses.identifierList)
   }
@@ -76,8 +77,8 @@ import Trust
     func freshSeconds(ttl: Int64?, expiresIn: Int64) throws -> Int64 {
       let now = fixture.now
       let bytes = try fixture.published {
-        $0.claims[ListTokenDraft.Label.timeToLive] = ttl.map { .integer($0) }
-        $0.claims[ListTokenDraft.Label.expires] = .integer((now + expiresIn).secondsSince1970)
+        $0.members[ListDraft.Label.timeToLive] = ttl.map { .integer($0) }
+        $0.members[ListDraft.Label.expires] = .integer((now + expiresIn).secondsSince1970)
       }
       let until = try fixture.read(bytes).freshUntil(fetchedAt: now)
       return until.secondsSince1970 - now.secondsSince1970
@@ -134,7 +135,7 @@ import Trust
     let decomposed = StatusReference.mock(uri: "https://status.example/e\u{301}")
     let anchor = fixture.anchor
     #expect(StatusListSource(composed, anchor: anchor) != StatusListSource(decomposed, anchor: anchor))
-    let bytes = try fixture.published { $0.claims[ListTokenDraft.Label.subject] = .text(decomposed.uri) }
+    let bytes = try fixture.published { $0.members[ListDraft.Label.subject] = .text(decomposed.uri) }
     #expect(fixture.finding(composed, bytes).code == .statusListInvalid)
     #expect(fixture.finding(decomposed, bytes) == .good)
   }
@@ -148,14 +149,14 @@ import Trust
 
   @Test func `a revocation service that a list of trusted entities names may sign, another may not`() throws {
     let fixture = try StatusFixture()
-    let list = try #require(MockStatusList.named("status-other-anchor"))
+    let list = try #require(MockList.named("status-other-anchor"))
     let bytes = try list.published(by: fixture.authority, at: StatusFixture.uri, now: fixture.now)
     let others = try fixture.authority.anchors(at: fixture.now).dropFirst().map { try Certificate(der: $0.certificate) }
     let source = StatusListSource(.mock(), anchor: fixture.anchor, furtherSigners: others)
     let reader = StatusListVerifier()
     #expect(try reader.read(bytes, from: source, at: fixture.now).finding(for: .mock(), at: fixture.now) == .good)
     let alone = StatusListSource(.mock(), anchor: fixture.anchor)
-    #expect(throws: ListFault.self) { try reader.read(bytes, from: alone, at: fixture.now) }
+    #expect(throws: RevocationListError.self) { try reader.read(bytes, from: alone, at: fixture.now) }
     #expect(source != alone)
   }
 }

@@ -2,16 +2,17 @@ import Base
 
 /// A trust anchor of the mock authority, with the settings that a verifier in test mode gives it.
 ///
-/// The verifier trusts all anchors at once. Documents are issued under the first, unless a variant says otherwise.
+/// The verifier trusts all anchors at the same time. Documents are issued under the first anchor, unless a variant uses
+/// another.
 package struct MockAnchor: Sendable {
   package let name: String
   /// DER.
   package let certificate: [UInt8]
-  /// The document types that it is trusted for.
+  /// The document types for which the anchor is trusted.
   package fileprivate(set) var docTypes: [String]
-  /// Extended key usages. A document signer below the anchor must have one of them.
+  /// Extended key usages. A document signer must have one of them.
   package let extendedKeyUsages: [String]
-  /// How many certificates may stand between the anchor and a document signer.
+  /// Maximum number of certificates between the anchor and a document signer.
   package let maxPathLength: Int
 
   package init(
@@ -26,8 +27,7 @@ package struct MockAnchor: Sendable {
 }
 
 extension MockAuthority {
-  /// The anchors under which every document of the mock wallet is issued: the corpus has fewer documents, and its first
-  /// anchor is for those alone.
+  /// The anchors of all documents of the mock wallet. The first anchor of the corpus is only for the corpus' documents.
   package func walletAnchors(at now: Timestamp) throws -> [MockAnchor] {
     var anchors = try anchors(at: now)
     if !anchors.isEmpty { anchors[0].docTypes = MockPerson.allDocuments.map(\.docType) }
@@ -35,14 +35,14 @@ extension MockAuthority {
   }
 }
 
-/// The kinds of anchors, each with what is special about it.
+/// The kinds of anchors.
 enum AnchorKind: String, Sendable, CaseIterable {
-  /// A right IACA (ISO/IEC 18013-5, B.1.2).
+  /// A correct IACA (ISO/IEC 18013-5, B.1.2).
   case good = "iaca"
   case notCA = "iaca-not-ca"
   case expired = "iaca-expired"
   case notYetValid = "iaca-not-yet-valid"
-  /// Its self-signature does not verify, which does not matter for a pinned anchor (RFC 5280, 6.1.1 (d)).
+  /// Its self-signature does not verify, but verifiers do not check it for a pinned anchor (RFC 5280, 6.1.1 (d)).
   case brokenSelfSignature = "iaca-broken-self-signature"
   /// Allows one certificate between itself and the signer, as Apple's Digital ID root does.
   case pathLengthOne = "iaca-path-length-1"
@@ -67,8 +67,7 @@ enum AnchorKind: String, Sendable, CaseIterable {
     self == .otherDocType ? ["org.iso.7367.1.mVRC"] : [MockDocType.mDL, MockDocType.photoID]
   }
 
-  /// Nineteen years, which include `now` unless the anchor is expired or not yet valid. They change only once in ten
-  /// years: an anchor that was handed out at a server's start is, byte for byte, the one that later answers chain to.
+  /// Nineteen years, usually around `now`. They change only once in ten years, so a server's anchors stay the same.
   func validity(at now: Timestamp) -> (from: Timestamp, until: Timestamp) {
     let decade = now.date.year / 10 * 10
     let start =
@@ -77,6 +76,10 @@ enum AnchorKind: String, Sendable, CaseIterable {
       case .notYetValid: decade + 15
       default: decade - 5
       }
+    func firstOfJanuary(_ year: Int) -> Timestamp {
+      let day = FullDate(year: min(max(year, 1), 9999), month: 1, day: 1)
+      return day.map { Timestamp(date: $0) } ?? Timestamp(secondsSince1970: 0)
+    }
     return (firstOfJanuary(start), firstOfJanuary(start + 19))
   }
 }
@@ -87,12 +90,7 @@ package enum MockDocType {
   package static let photoID = "org.iso.23220.photoid.1"
   /// The EU's proof of age; its namespace has the same name.
   package static let proofOfAge = "eu.europa.ec.av.1"
-  /// The EU's person identification data; its namespace has the same name too.
+  /// The EU's person identification data; its namespace has the same name.
   package static let europeanPID = "eu.europa.ec.eudi.pid.1"
   package static let japanMyNumber = "org.iso.23220.1.jp.mnc"
-}
-
-private func firstOfJanuary(_ year: Int) -> Timestamp {
-  let day = FullDate(year: min(max(year, 1), 9999), month: 1, day: 1)
-  return day.map { Timestamp(date: $0) } ?? Timestamp(secondsSince1970: 0)
 }

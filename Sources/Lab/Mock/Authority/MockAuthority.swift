@@ -3,9 +3,9 @@ import Cryptography
 
 /// The mock issuing authority: its certification authorities and document signers, all derived from one seed.
 ///
-/// Its certificates carry `MockCertificateMarker`, so live mode refuses them.
+/// Its certificates have `MockCertificateMarker`, so live mode rejects them.
 package struct MockAuthority: Sendable {
-  /// The curve of the issuing authority's key and, unless a variant says otherwise, of the document signer's.
+  /// The curve of the keys of the issuing authority and of the document signer.
   package let issuerCurve: Curve
   package let country: String
   package let stateOrProvince: String
@@ -26,7 +26,7 @@ package struct MockAuthority: Sendable {
     self.addresses = addresses
   }
 
-  /// The same authority, with its lists at other addresses.
+  /// Returns the same authority, with its lists at other addresses.
   package func publishing(at addresses: MockAddresses) -> MockAuthority {
     var authority = self
     authority.addresses = addresses
@@ -47,7 +47,7 @@ package struct MockAuthority: Sendable {
     }
   }
 
-  /// The anchor under which documents are issued, unless a variant says otherwise.
+  /// The anchor under which correct documents are issued.
   package func anchor(at now: Timestamp) throws -> MockAnchor {
     guard let anchor = try anchors(at: now).first else { throw MockError.keyDerivationFailed("anchor") }
     return anchor
@@ -59,14 +59,17 @@ package struct MockAuthority: Sendable {
   }
 
   func certificateIssuer(_ kind: AnchorKind) throws -> CertificateIssuer {
-    CertificateIssuer(
-      name: name(kind.commonName), key: try seed.key("iaca/\(kind.rawValue)", on: issuerCurve))
+    try issuer(kind.commonName, key: "iaca/\(kind.rawValue)")
   }
 
   /// The authority between an anchor and a signer, in variants that have one.
   func intermediateIssuer() throws -> CertificateIssuer {
-    CertificateIssuer(
-      name: name("mdoc Mock Intermediate CA"), key: try seed.key("intermediate", on: issuerCurve))
+    try issuer("mdoc Mock Intermediate CA", key: "intermediate")
+  }
+
+  /// An issuer with the authority's name and the key of this label.
+  func issuer(_ commonName: String, key label: String) throws -> CertificateIssuer {
+    CertificateIssuer(name: name(commonName), key: try seed.key(label, on: issuerCurve))
   }
 
   func name(_ commonName: String) -> CertificateName {
@@ -76,8 +79,7 @@ package struct MockAuthority: Sendable {
 
   func anchorTemplate(_ kind: AnchorKind, at now: Timestamp) throws -> CertificateTemplate {
     let issuer = try certificateIssuer(kind)
-    let validity = kind.validity(at: now)
-    var template = rootTemplate(issuer, from: validity.from, until: validity.until)
+    var template = rootTemplate(issuer, kind.validity(at: now))
     switch kind {
     case .notCA: template[oid: CertificateExtension.basicConstraintsOID] = nil
     case .pathLengthOne:
@@ -92,22 +94,20 @@ package struct MockAuthority: Sendable {
   }
 
   /// An IACA root certificate (ISO/IEC 18013-5, B.1.2).
-  func rootTemplate(_ issuer: CertificateIssuer, from: Timestamp, until: Timestamp) -> CertificateTemplate {
+  func rootTemplate(_ issuer: CertificateIssuer, _ validity: (from: Timestamp, until: Timestamp)) -> CertificateTemplate
+  {
     CertificateTemplate(
-      issuer: issuer.name, notBefore: from, notAfter: until, subject: issuer.name,
+      issuer: issuer.name, notBefore: validity.from, notAfter: validity.until, subject: issuer.name,
       publicKeyInfo: SubjectPublicKeyInfo.der(of: issuer.key.publicKey),
       extensions: [
-        .basicConstraints(isCA: true, pathLength: 0),
-        .keyUsage(.keyCertSign, .crlSign),
-        .subjectKeyIdentifier(issuer.keyIdentifier),
-        .issuerAltName(uri: addresses.authority),
-        .crlDistributionPoint(uri: addresses.home + "iaca.crl"),
-        .mockMarker,
+        .basicConstraints(isCA: true, pathLength: 0), .keyUsage(.keyCertSign, .crlSign),
+        .subjectKeyIdentifier(issuer.keyIdentifier), .issuerAltName(uri: addresses.authority),
+        .crlDistributionPoint(uri: addresses.authority + "iaca.crl"), .mockMarker,
       ])
   }
 }
 
-/// The name and key of an authority, as a certificate that it signs needs them.
+/// The name and key of an authority that signs certificates.
 struct CertificateIssuer: Sendable {
   var name: CertificateName
   var key: PrivateKey
@@ -119,32 +119,27 @@ struct CertificateIssuer: Sendable {
   var keyIdentifier: [UInt8] { HashAlgorithm.sha1.hash(key.publicKey.encoded) }
 }
 
-/// Addresses in certificates and documents. The default ones resolve nowhere (`.invalid`); a publisher on this machine
-/// has its own.
+/// Addresses in certificates and documents. By default they do not resolve (`.invalid`).
 package struct MockAddresses: Sendable, Hashable {
   private static let nowhere = "https://iaca.mdoc-mock.invalid/"
 
-  /// The address under which the lists are, with a slash at its end.
+  /// The address of all lists, with a slash at its end.
   package let base: String
 
   package init(base: String? = nil) { self.base = base ?? Self.nowhere }
 
-  /// The address in the anchors themselves. It does not depend on the publisher, so that the same seed gives the same
-  /// anchors. No verifier fetches the list that an anchor names.
-  var home: String { Self.nowhere }
-
-  package var authority: String { home }
+  /// The address in the anchors, independent of the publisher, so that the same seed gives the same anchors.
+  package var authority: String { Self.nowhere }
   /// The address of the good authority's revocation list.
   package var crl: String { crl(of: AnchorKind.good.rawValue) }
   func crl(of authority: String) -> String { base + authority + ".crl" }
   /// The address of the reader authority's revocation list.
-  var readerCRL: String { home + "reader.crl" }
+  var readerCRL: String { authority + "reader.crl" }
   package var statusList: String { base + "status" }
   package var identifierList: String { base + "identifiers" }
 }
 
-/// The source of all bytes that look random here: HKDF of the seed, with a label for each purpose. The same seed and
-/// the same inputs give the same bytes.
+/// The source of all pseudorandom bytes: HKDF of the seed, with a label for each purpose.
 struct MockSeed: Sendable {
   private let secret: [UInt8]
 
@@ -157,17 +152,16 @@ struct MockSeed: Sendable {
     return key.exposed()
   }
 
-  /// A seed for one answer. `context` is what makes the answer unique, such as the session transcript.
+  /// A seed for one response. `context` makes it unique, such as the session transcript.
   func child(_ label: String, context: [UInt8]) throws -> MockSeed {
     MockSeed(try bytes("\(label)/\(hexText(HashAlgorithm.sha256.hash(context)))", count: 32))
   }
 
   func key(_ label: String, on curve: Curve) throws -> PrivateKey {
-    // A candidate that is not below the group's order is refused, and the next one is tried. At worst two in three fail
-    // (brainpool).
+    // A candidate must be below the group's order: at worst, two of three candidates are rejected (brainpool).
     for attempt in 0..<64 {
       var scalar = try bytes("key/\(curve.rawValue)/\(label)/\(attempt)", count: curve.coordinateLength)
-      // The order of P-521 has 521 bits; a scalar has 66 bytes.
+      // The order of P-521 has 521 bits, but a scalar has 66 bytes.
       if curve == .p521 { scalar[0] &= 0x01 }
       if let key = try? PrivateKey(curve: curve, scalar: scalar) { return key }
     }
@@ -179,11 +173,11 @@ struct MockSeed: Sendable {
   }
 }
 
-/// Why an answer could not be made. A wrong answer is made on purpose and is no error.
+/// The reason why a response could not be made. A wrong response is intentional, not an error.
 package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The wallet has no document of a type that was requested.
   case noRequestedDocument([String])
-  /// A web protocol's request lacks something, or has it in another form; the text says what.
+  /// The request of a web protocol is malformed, for this reason.
   case unreadableRequest(String)
   /// The document data cannot be read at `path`.
   case invalidData(path: String, reason: String)

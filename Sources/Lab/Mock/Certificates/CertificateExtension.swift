@@ -3,12 +3,11 @@ import Base
 /// One X.509 extension. `value` is the DER of its value.
 package struct CertificateExtension: Sendable {
   var oid: String
-  var isCritical: Bool
+  var isCritical = false
   var value: [UInt8]
 
   var der: [UInt8] {
-    DER.sequence(
-      DER.objectIdentifier(oid), isCritical ? DER.boolean(true) : [], DER.octetString(value))
+    DER.sequence(DER.objectIdentifier(oid), isCritical ? DER.boolean(true) : [], DER.octetString(value))
   }
 
   static let subjectKeyIdentifierOID = "2.5.29.14"
@@ -22,50 +21,44 @@ package struct CertificateExtension: Sendable {
   static let policyConstraintsOID = "2.5.29.36"
   static let extendedKeyUsageOID = "2.5.29.37"
 
-  static let mockMarker = CertificateExtension(
-    oid: MockCertificateMarker.oid, isCritical: false, value: MockCertificateMarker.value)
+  static let mockMarker = Self(oid: MockCertificateMarker.oid, value: MockCertificateMarker.value)
 
-  static func basicConstraints(isCA: Bool, pathLength: UInt8?) -> CertificateExtension {
+  static func basicConstraints(isCA: Bool, pathLength: UInt8?) -> Self {
     let content = (isCA ? DER.boolean(true) : []) + (pathLength.map { DER.integer([$0]) } ?? [])
-    return CertificateExtension(oid: basicConstraintsOID, isCritical: true, value: DER.element(0x30, content))
+    return Self(oid: basicConstraintsOID, isCritical: true, value: DER.element(0x30, content))
   }
 
   enum KeyUsage: UInt8, Sendable { case digitalSignature = 0, nonRepudiation = 1, keyCertSign = 5, crlSign = 6 }
 
-  static func keyUsage(_ usages: KeyUsage..., isCritical: Bool = true) -> CertificateExtension {
+  static func keyUsage(_ usages: KeyUsage..., isCritical: Bool = true) -> Self {
     let bits = usages.reduce(into: 0 as UInt8) { $0 |= 0x80 >> $1.rawValue }
-    // The encoding of a named bit list ends with the last bit that is set (X.690, 11.2.2).
-    return CertificateExtension(
-      oid: keyUsageOID, isCritical: isCritical,
-      value: DER.bitString([bits], unusedBits: UInt8(bits.trailingZeroBitCount)))
+    // The encoding of a named bit list ends with the last set bit (X.690, 11.2.2).
+    let value = DER.bitString([bits], unusedBits: UInt8(bits.trailingZeroBitCount))
+    return Self(oid: keyUsageOID, isCritical: isCritical, value: value)
   }
 
-  static func extendedKeyUsage(_ oids: [String], isCritical: Bool = true) -> CertificateExtension {
-    CertificateExtension(
-      oid: extendedKeyUsageOID, isCritical: isCritical, value: DER.sequence(of: oids.map(DER.objectIdentifier)))
+  static func extendedKeyUsage(_ oids: [String], isCritical: Bool = true) -> Self {
+    Self(oid: extendedKeyUsageOID, isCritical: isCritical, value: DER.sequence(of: oids.map(DER.objectIdentifier)))
   }
 
-  static func subjectKeyIdentifier(_ identifier: [UInt8]) -> CertificateExtension {
-    CertificateExtension(oid: subjectKeyIdentifierOID, isCritical: false, value: DER.octetString(identifier))
+  static func subjectKeyIdentifier(_ identifier: [UInt8]) -> Self {
+    Self(oid: subjectKeyIdentifierOID, value: DER.octetString(identifier))
   }
 
-  static func authorityKeyIdentifier(_ identifier: [UInt8]) -> CertificateExtension {
-    CertificateExtension(
-      oid: authorityKeyIdentifierOID, isCritical: false, value: DER.sequence(DER.implicit(0, identifier)))
+  static func authorityKeyIdentifier(_ identifier: [UInt8]) -> Self {
+    Self(oid: authorityKeyIdentifierOID, value: DER.sequence(DER.implicit(0, identifier)))
   }
 
-  static func issuerAltName(uri: String) -> CertificateExtension {
-    CertificateExtension(
-      oid: issuerAltNameOID, isCritical: false, value: DER.sequence(DER.implicit(6, Array(uri.utf8))))
+  static func issuerAltName(uri: String) -> Self {
+    Self(oid: issuerAltNameOID, value: DER.sequence(GeneralName.address(uri).der))
   }
 
-  static func subjectAltName(dnsName: String) -> CertificateExtension {
-    CertificateExtension(
-      oid: subjectAltNameOID, isCritical: false, value: DER.sequence(DER.implicit(2, Array(dnsName.utf8))))
+  static func subjectAltName(dnsName: String) -> Self {
+    Self(oid: subjectAltNameOID, value: DER.sequence(GeneralName.host(dnsName).der))
   }
 
-  /// A form of a distribution point's name (RFC 5280, 4.2.1.6).
-  enum PointName: Sendable {
+  /// A name (RFC 5280, 4.2.1.6).
+  enum GeneralName: Sendable {
     case host(String), address(String)
 
     var der: [UInt8] {
@@ -76,32 +69,28 @@ package struct CertificateExtension: Sendable {
     }
   }
 
-  static func crlDistributionPoint(uri: String) -> CertificateExtension { crlDistributionPoint(.address(uri)) }
+  static func crlDistributionPoint(uri: String) -> Self { crlDistributionPoint([.address(uri)]) }
 
-  /// One distribution point. Its name has one or several forms.
-  static func crlDistributionPoint(_ names: PointName...) -> CertificateExtension {
+  /// One distribution point, with one or several forms of its name.
+  static func crlDistributionPoint(_ names: [GeneralName]) -> Self {
     let fullName = DER.explicit(0, DER.explicit(0, names.flatMap(\.der)))
-    return CertificateExtension(
-      oid: crlDistributionPointsOID, isCritical: false, value: DER.sequence(DER.sequence(fullName)))
+    return Self(oid: crlDistributionPointsOID, value: DER.sequence(DER.sequence(fullName)))
   }
 
-  /// Requires an explicit policy from this certificate on. Not critical, although RFC 5280 requires that.
-  static let policyConstraints = CertificateExtension(
-    oid: policyConstraintsOID, isCritical: false, value: DER.sequence(DER.implicit(0, [0x00])))
+  /// Requires an explicit policy from this certificate on. It is not critical, although RFC 5280 requires it to be
+  /// critical.
+  static let policyConstraints = Self(oid: policyConstraintsOID, value: DER.sequence(DER.implicit(0, [0x00])))
 
   /// nameConstraints with one directoryName in permittedSubtrees (RFC 5280, 4.2.1.10).
-  static func nameConstraints(permitting name: CertificateName) -> CertificateExtension {
+  static func nameConstraints(permitting name: CertificateName) -> Self {
     let subtree = DER.sequence(DER.explicit(4, name.der))
-    return CertificateExtension(
-      oid: nameConstraintsOID, isCritical: true, value: DER.sequence(DER.explicit(0, subtree)))
+    return Self(oid: nameConstraintsOID, isCritical: true, value: DER.sequence(DER.explicit(0, subtree)))
   }
 }
 
-/// Writes DER (X.690), as far as certificates need it. Nothing here prevents a wrong certificate.
+/// Writes DER (X.690), right or wrong.
 enum DER {
-  static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-    [tag] + length(content.count) + content
-  }
+  static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag] + length(content.count) + content }
 
   static func sequence(_ parts: [UInt8]...) -> [UInt8] { element(0x30, parts.flatMap { $0 }) }
   static func sequence(of parts: [[UInt8]]) -> [UInt8] { element(0x30, parts.flatMap { $0 }) }
@@ -112,7 +101,7 @@ enum DER {
   static func boolean(_ value: Bool) -> [UInt8] { element(0x01, [value ? 0xff : 0x00]) }
   static let null: [UInt8] = [0x05, 0x00]
 
-  /// An INTEGER with exactly these content octets. They are two's complement, so negative numbers can be written.
+  /// An INTEGER with these content octets, in two's complement.
   static func integer(_ content: [UInt8]) -> [UInt8] { element(0x02, content) }
 
   /// A non-negative INTEGER from big-endian bytes of any length.
@@ -132,7 +121,7 @@ enum DER {
 
   static func objectIdentifier(_ dotted: String) -> [UInt8] {
     let arcs = dotted.split(separator: ".").compactMap { UInt64($0) }
-    precondition(arcs.count >= 2, "an object identifier has two arcs at least")
+    precondition(arcs.count >= 2, "an object identifier has at least two arcs")
     var content = base128(arcs[0] * 40 + arcs[1])
     for arc in arcs[2...] { content += base128(arc) }
     return element(0x06, content)
@@ -148,12 +137,7 @@ enum DER {
 
   private static func length(_ count: Int) -> [UInt8] {
     if count < 0x80 { return [UInt8(count)] }
-    var bytes: [UInt8] = []
-    var rest = count
-    while rest > 0 {
-      bytes.insert(UInt8(rest & 0xff), at: 0)
-      rest >>= 8
-    }
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }.drop { $0 == 0 }
     return [0x80 | UInt8(bytes.count)] + bytes
   }
 

@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// Every field of a certificate that is still to be made (RFC 5280, 4.1), right or wrong. `signed(by:)` makes the DER.
+/// Every field of a certificate (RFC 5280, 4.1), right or wrong. `signed(by:)` makes the DER.
 struct CertificateTemplate: Sendable {
   var issuer: CertificateName
   var notBefore: Timestamp
@@ -10,25 +10,24 @@ struct CertificateTemplate: Sendable {
   /// DER of SubjectPublicKeyInfo.
   var publicKeyInfo: [UInt8]
   var extensions: [CertificateExtension]
-  /// The content octets of the serial number; nil to derive them from the rest of the certificate.
+  /// The content octets of the serial number; nil to derive them from the certificate.
   var serialNumber: [UInt8]?
-  /// Nil for the algorithm of the signing key's curve.
+  /// The signature algorithm; nil means the algorithm of the signing key's curve.
   var signatureAlgorithm: CertificateAlgorithm?
-  /// The encoded version: 2 stands for version 3.
+  /// The encoded version: 2 is version 3.
   var version: UInt8 = 2
 
   subscript(oid oid: String) -> CertificateExtension? {
     get { extensions.first { $0.oid == oid } }
-    set {
-      guard let index = extensions.firstIndex(where: { $0.oid == oid }) else {
-        if let newValue { extensions.append(newValue) }
-        return
-      }
-      if let newValue { extensions[index] = newValue } else { extensions.remove(at: index) }
-    }
+    set { extensions.set(newValue) { $0.oid == oid } }
   }
 
-  /// Makes it a certificate for another key.
+  /// Names the revocation list at this address.
+  mutating func nameList(at address: String) {
+    self[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: address)
+  }
+
+  /// Changes the certified key.
   mutating func certify(_ info: SubjectPublicKeyInfo) {
     publicKeyInfo = info.der
     self[oid: CertificateExtension.subjectKeyIdentifierOID] = .subjectKeyIdentifier(info.keyIdentifier)
@@ -37,19 +36,17 @@ struct CertificateTemplate: Sendable {
   func signed(by key: PrivateKey, damagingSignature: Bool = false) throws -> [UInt8] {
     let algorithm = signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve)
     let tbs = tbsCertificate(serialNumber: serialNumber(signedBy: key), algorithm: algorithm)
-    // The damage is in the signed bytes, so that the signature is still right DER.
+    // The signed bytes are damaged, so the signature remains correct DER.
     let signature = try algorithm.sign(damagingSignature ? tbs + [0] : tbs, with: key)
     return DER.sequence(tbs, algorithm.der, DER.bitString(signature))
   }
 
-  /// The content octets of the serial number that the certificate has if this key signs it.
+  /// The content octets of the serial number of a certificate signed by this key.
   func serialNumber(signedBy key: PrivateKey) -> [UInt8] {
     serialNumber ?? derivedSerialNumber(signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve))
   }
 
-  /// 20 octets, positive: a hash of everything else in the certificate. So two certificates of one issuer never share a
-  /// number, and nobody can predict a number without the certificate's content (ISO/IEC 18013-5, B.1: at least 63
-  /// random bits).
+  /// A positive hash of the certificate, 20 octets: unique and unpredictable (ISO/IEC 18013-5, B.1: 63 random bits).
   private func derivedSerialNumber(_ algorithm: CertificateAlgorithm) -> [UInt8] {
     var number = Array(HashAlgorithm.sha256.hash(tbsCertificate(serialNumber: [], algorithm: algorithm)).prefix(20))
     number[0] = number[0] & 0x7f | 0x40
@@ -69,7 +66,7 @@ struct CertificateTemplate: Sendable {
   }
 }
 
-/// A distinguished name (RFC 5280, 4.1.2.4). The attributes keep their order; each has its DER value.
+/// A distinguished name (RFC 5280, 4.1.2.4): attributes in their order, with DER values.
 struct CertificateName: Sendable {
   var attributes: [(oid: String, value: [UInt8])]
 
@@ -89,24 +86,17 @@ struct CertificateName: Sendable {
   }
 
   /// Replaces the attribute, or removes it.
-  mutating func set(_ oid: String, to value: [UInt8]?) {
-    guard let index = attributes.firstIndex(where: { $0.oid == oid }) else {
-      if let value { attributes.append((oid, value)) }
-      return
-    }
-    if let value { attributes[index].value = value } else { attributes.remove(at: index) }
-  }
+  mutating func set(_ oid: String, to value: [UInt8]?) { attributes.set(value.map { (oid, $0) }) { $0.oid == oid } }
 
   var der: [UInt8] {
     DER.sequence(of: attributes.map { DER.set(DER.sequence(DER.objectIdentifier($0.oid), $0.value)) })
   }
 }
 
-/// A signature algorithm of the standard, by its object identifier (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC
-/// 8410).
+/// A signature algorithm by its object identifier (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC 8410).
 struct CertificateAlgorithm: Sendable {
   var oid: String
-  /// Nil for EdDSA, which hashes by itself.
+  /// Nil for EdDSA, which includes its hash.
   var hash: HashAlgorithm?
 
   static let ecdsaWithSHA1 = CertificateAlgorithm(oid: "1.2.840.10045.4.1", hash: .sha1)
@@ -118,12 +108,11 @@ struct CertificateAlgorithm: Sendable {
 
   /// The algorithm for keys on this curve.
   init(curve: Curve) {
-    switch curve {
-    case .ed25519, .x25519: self.init(oid: "1.3.101.112", hash: nil)
-    case .ed448, .x448: self.init(oid: "1.3.101.113", hash: nil)
-    case .p256, .brainpoolP256r1: self.init(oid: "1.2.840.10045.4.3.2", hash: .sha256)
-    case .p384, .brainpoolP320r1, .brainpoolP384r1: self.init(oid: "1.2.840.10045.4.3.3", hash: .sha384)
-    case .p521, .brainpoolP512r1: self.init(oid: "1.2.840.10045.4.3.4", hash: .sha512)
+    switch CurveIdentifiers(curve).algorithm {
+    case -7: self.init(oid: "1.2.840.10045.4.3.2", hash: .sha256)
+    case -35: self.init(oid: "1.2.840.10045.4.3.3", hash: .sha384)
+    case -36: self.init(oid: "1.2.840.10045.4.3.4", hash: .sha512)
+    default: self.init(oid: [.ed448, .x448].contains(curve) ? "1.3.101.113" : "1.3.101.112", hash: nil)
     }
   }
 
@@ -156,7 +145,7 @@ struct SubjectPublicKeyInfo {
   static func der(of key: PublicKey) -> [UInt8] { info(of: key).der }
 
   static func info(of key: PublicKey) -> SubjectPublicKeyInfo {
-    let curve = DER.objectIdentifier(curveOID(key.curve))
+    let curve = DER.objectIdentifier(CurveIdentifiers(key.curve).oid)
     return key.curve.family == .weierstrass
       ? ec(parameters: curve, point: key.encoded) : .init(algorithm: DER.sequence(curve), key: key.encoded)
   }
@@ -169,21 +158,5 @@ struct SubjectPublicKeyInfo {
     .init(
       algorithm: DER.sequence(DER.objectIdentifier("1.2.840.113549.1.1.1"), DER.null),
       key: DER.sequence(DER.unsignedInteger(modulus), DER.unsignedInteger([0x01, 0x00, 0x01])))
-  }
-
-  private static func curveOID(_ curve: Curve) -> String {
-    switch curve {
-    case .p256: "1.2.840.10045.3.1.7"
-    case .p384: "1.3.132.0.34"
-    case .p521: "1.3.132.0.35"
-    case .brainpoolP256r1: "1.3.36.3.3.2.8.1.1.7"
-    case .brainpoolP320r1: "1.3.36.3.3.2.8.1.1.9"
-    case .brainpoolP384r1: "1.3.36.3.3.2.8.1.1.11"
-    case .brainpoolP512r1: "1.3.36.3.3.2.8.1.1.13"
-    case .ed25519: "1.3.101.112"
-    case .ed448: "1.3.101.113"
-    case .x25519: "1.3.101.110"
-    case .x448: "1.3.101.111"
-    }
   }
 }

@@ -1,18 +1,24 @@
 import Base
 import Cryptography
 
-/// Every field of a certificate revocation list that is still to be made (RFC 5280, 5.1), right or wrong.
+/// Every field of a certificate revocation list (RFC 5280, 5.1), right or wrong.
 struct RevocationListTemplate: Sendable {
   struct Entry: Sendable {
     /// The content octets of the revoked certificate's number.
     var serialNumber: [UInt8]
     var date: Timestamp
     var extensions: [CertificateExtension] = []
+
+    fileprivate var der: [UInt8] {
+      DER.sequence(
+        DER.integer(serialNumber), DER.time(date),
+        extensions.isEmpty ? [] : DER.sequence(of: extensions.map(\.der)))
+    }
   }
 
-  enum Signature: Sendable { case right, damaged, absent }
+  enum Signature: String, Sendable, EditValue { case right, damaged, absent }
 
-  /// The encoded version: 1 stands for version 2. Nil writes no version, as in a list of version 1.
+  /// The encoded version: 1 is version 2; nil writes none, as in version 1.
   var version: UInt8? = 1
   var issuer: CertificateName
   /// The key that signs.
@@ -22,12 +28,10 @@ struct RevocationListTemplate: Sendable {
   var entries: [Entry] = []
   var extensions: [CertificateExtension]
   var signature = Signature.right
-  /// The algorithm that the signed part names; nil for the one that signs.
+  /// The algorithm in the signed part; nil for the actual signature algorithm.
   var namedAlgorithm: CertificateAlgorithm?
-  /// Bytes after the list's DER.
-  var trailer: [UInt8] = []
 
-  /// A right list (ISO/IEC 18013-5, B.10). It is made anew every day and valid for 90 days, the longest time allowed.
+  /// Makes a correct list (ISO/IEC 18013-5, B.10), which changes every day and is valid for 90 days, the maximum.
   init(issuer: CertificateIssuer, at now: Timestamp) {
     self.issuer = issuer.name
     key = issuer.key
@@ -44,11 +48,11 @@ struct RevocationListTemplate: Sendable {
     let value: [UInt8] =
       switch signature {
       case .right: try algorithm.sign(list, with: key)
-      // The damage is in the signed bytes, so that the signature is still right DER.
+      // The signed bytes are damaged, so that the signature remains correct DER.
       case .damaged: try algorithm.sign(list + [0], with: key)
       case .absent: []
       }
-    return DER.sequence(list, algorithm.der, DER.bitString(value)) + trailer
+    return DER.sequence(list, algorithm.der, DER.bitString(value))
   }
 
   private func tbsCertList(algorithm: CertificateAlgorithm) -> [UInt8] {
@@ -58,48 +62,18 @@ struct RevocationListTemplate: Sendable {
       issuer.der,
       DER.time(thisUpdate),
       nextUpdate.map(DER.time) ?? [],
-      // Left out if nothing is revoked (RFC 5280, 5.1.2.6).
+      // Omitted if nothing is revoked (RFC 5280, 5.1.2.6).
       entries.isEmpty ? [] : DER.sequence(of: entries.map(\.der)),
       extensions.isEmpty ? [] : DER.explicit(0, DER.sequence(of: extensions.map(\.der))))
   }
 }
 
-extension RevocationListTemplate.Entry {
-  fileprivate var der: [UInt8] {
-    DER.sequence(
-      DER.integer(serialNumber), DER.time(date),
-      extensions.isEmpty ? [] : DER.sequence(of: extensions.map(\.der)))
-  }
-}
-
 extension CertificateExtension {
-  static let deltaCRLIndicatorOID = "2.5.29.27"
-  static let issuingDistributionPointOID = "2.5.29.28"
-
-  static func cRLNumber(_ number: UInt64) -> CertificateExtension {
-    CertificateExtension(
-      oid: "2.5.29.20", isCritical: false,
-      value: withUnsafeBytes(of: number.bigEndian) { DER.unsignedInteger(Array($0)) })
+  static func cRLNumber(_ number: UInt64) -> Self {
+    Self(oid: "2.5.29.20", value: withUnsafeBytes(of: number.bigEndian) { DER.unsignedInteger(Array($0)) })
   }
 
-  static func deltaCRLIndicator(base: UInt8) -> CertificateExtension {
-    CertificateExtension(oid: deltaCRLIndicatorOID, isCritical: true, value: DER.integer([base]))
-  }
-
-  /// An IssuingDistributionPoint with one field that is TRUE (RFC 5280, 5.2.5).
-  ///
-  /// - Parameter field: 1 for only user certificates, 2 for only CA certificates, 4 for an indirect list.
-  static func issuingDistributionPoint(_ field: UInt8, isCritical: Bool = true) -> CertificateExtension {
-    CertificateExtension(
-      oid: issuingDistributionPointOID, isCritical: isCritical, value: DER.sequence(DER.implicit(field, [0xff])))
-  }
-
-  static func reasonCode(_ reason: UInt8) -> CertificateExtension {
-    CertificateExtension(oid: "2.5.29.21", isCritical: false, value: DER.element(0x0a, [reason]))
-  }
-
-  static func certificateIssuer(_ name: CertificateName) -> CertificateExtension {
-    CertificateExtension(
-      oid: "2.5.29.29", isCritical: true, value: DER.sequence(DER.explicit(4, name.der)))
+  static func certificateIssuer(_ name: CertificateName) -> Self {
+    Self(oid: "2.5.29.29", isCritical: true, value: DER.sequence(DER.explicit(4, name.der)))
   }
 }

@@ -1,10 +1,9 @@
 import Base
 import Cryptography
 
-/// A reader's key and certificate that a relying party makes for itself, under an authority of its own: for wallets that
-/// can be told to trust that authority.
+/// A relying party's reader key with a certificate of its own authority, for wallets that can trust that authority.
 ///
-/// It follows the profile of readers (ISO/IEC 18013-5, B.1.7). It has no marker of the mock: its keys are random.
+/// It follows the profile of readers (ISO/IEC 18013-5, B.1.7), without the mock's marker: its keys are random.
 package struct SelfMadeReader: Sendable {
   private static let authorityDays: Int64 = 3 * 365
   private static let days: Int64 = 397
@@ -13,21 +12,21 @@ package struct SelfMadeReader: Sendable {
   package let key: PrivateKey
   /// DER.
   package let certificate: [UInt8]
-  /// DER of the authority's certificate. Its private key signs this one reader and its list, and is then forgotten.
+  /// DER of the authority's certificate. Its private key signs this reader and the list, and is then deleted.
   package let authority: [UInt8]
-  /// DER of the authority's revocation list, in which nothing is revoked. It ends with the reader's certificate, since
-  /// nobody can sign another one: a reader whose key is lost is revoked by taking its authority out of the wallets.
+  /// DER of the authority's empty revocation list. It expires with the reader's certificate, since nobody can sign
+  /// another list. To revoke a reader, remove its authority from the wallets.
   package let revocationList: [UInt8]
 
   /// - Parameters:
   ///   - name: the relying party's name.
-  ///   - host: of the address that wallets answer to.
-  ///   - listAddress: where the revocation list is served, which both certificates name.
+  ///   - host: the host of the address to which wallets respond.
+  ///   - listAddress: the address of the revocation list, named in both certificates.
   package init(name: String, host: String, revocationList listAddress: String, at now: Timestamp) throws {
     let issuer = CertificateIssuer(
       name: CertificateName(country: nil, state: nil, organization: name, commonName: "\(name) reader authority"),
       key: try PrivateKey(generatingOn: .p256))
-    // Clocks of wallets may be late.
+    // Wallets' clocks may be slow.
     let from = now - Seconds.hour
     authority = try CertificateTemplate(
       issuer: issuer.name, notBefore: from, notAfter: from + Self.authorityDays * Seconds.day, subject: issuer.name,
@@ -53,29 +52,26 @@ package struct SelfMadeReader: Sendable {
     revocationList = try list.der()
   }
 
-  /// What the profile of readers wants in a certificate and its holder can ask for; the rest is its authority's.
+  /// The extensions of the profile of readers that the holder can request. The authority adds the other extensions.
   package static func profile(host: String) -> [CertificateExtension] {
-    [
-      .keyUsage(.digitalSignature), .extendedKeyUsage([MockSigner.readerKeyUsage]), .subjectAltName(dnsName: host),
-    ]
+    [.keyUsage(.digitalSignature), .extendedKeyUsage([MockSigner.readerKeyUsage]), .subjectAltName(dnsName: host)]
   }
 }
 
-/// Asks an authority to certify a key (PKCS #10, RFC 2986).
+/// A request for a certificate (PKCS #10, RFC 2986).
 package enum CertificateRequest {
   private static let extensionRequest = "1.2.840.113549.1.9.14"
 
   /// DER.
   ///
-  /// - Parameter extensions: what the certificate is to have.
+  /// - Parameter extensions: the requested extensions of the certificate.
   package static func of(
     _ key: PrivateKey, commonName: String, extensions: [CertificateExtension] = []
   ) throws -> [UInt8] {
     let attributes =
       extensions.isEmpty
       ? []
-      : DER.sequence(
-        DER.objectIdentifier(extensionRequest), DER.set(DER.sequence(of: extensions.map(\.der))))
+      : DER.sequence(DER.objectIdentifier(extensionRequest), DER.set(DER.sequence(of: extensions.map(\.der))))
     let information = DER.sequence(
       DER.integer([0]), CertificateName(country: nil, state: nil, organization: nil, commonName: commonName).der,
       SubjectPublicKeyInfo.der(of: key.publicKey), DER.explicit(0, attributes))

@@ -2,16 +2,15 @@ import Base
 import CBOR
 import Cryptography
 
-/// An IssuerSignedItem (ISO/IEC 18013-5, 8.3.2.1.2.2): the issuer makes it and the wallet returns it.
+/// An IssuerSignedItem (ISO/IEC 18013-5, 8.3.2.1.2.2).
 struct IssuedItem: Sendable {
   let identifier: String
   var fields: MapDraft
   var style: EncodingStyle
-  /// Changes the item's encoding before tag 24 is put around it.
-  var changeContent: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-  /// The head of tag 24, if it is not the one that the style writes.
+  private var otherContent: [UInt8]?
+  /// The head of tag 24; nil for the style's usual head.
   var tagHead: [UInt8]?
-  /// Returned in place of `#6.24(bstr .cbor IssuerSignedItem)`; nil to return the item itself.
+  /// The returned value; nil for `#6.24(bstr .cbor IssuerSignedItem)`.
   var presented: CBORValue?
 
   init(digestID: UInt64, random: [UInt8], identifier: String, value: CBORValue, style: EncodingStyle) {
@@ -33,9 +32,15 @@ struct IssuedItem: Sendable {
     set { fields["elementValue"] = newValue }
   }
 
+  /// The item's encoding, without tag 24.
+  var content: [UInt8] {
+    get { otherContent ?? style.encode(fields.value) }
+    set { otherContent = newValue }
+  }
+
   /// `#6.24(bstr .cbor IssuerSignedItem)`: the bytes that are digested.
   var bytes: [UInt8] {
-    let content = CBORValue.bytes(changeContent(style.encode(fields.value)))
+    let content = CBORValue.bytes(content)
     return tagHead.map { $0 + style.encode(content) } ?? style.encode(.tagged(24, content))
   }
 }
@@ -55,7 +60,7 @@ struct DigestNamespace: Sendable {
 }
 
 extension [IssuedNamespace] {
-  /// Issues all elements. The digest identifiers have an order that the seed decides; each item has 32 random bytes.
+  /// Issues all elements. The seed decides the order of digest identifiers, and each item's 32 random bytes.
   init(issuing data: MockDocumentData, seed: MockSeed, style: EncodingStyle) throws {
     self = try data.namespaces.map { namespace in
       let label = "\(data.docType)/\(namespace.name)"
@@ -85,7 +90,7 @@ extension [IssuedNamespace] {
 }
 
 extension MockSeed {
-  /// The numbers 0 ..< count, in an order that the seed decides.
+  /// The numbers 0 ..< count, in the seed's order.
   func permutation(_ label: String, count: Int) throws -> [Int] {
     guard count > 1 else { return Array(0..<count) }
     let keys = try bytes("permutation/\(label)", count: min(count * 4, 8_160))
@@ -97,7 +102,7 @@ extension MockSeed {
   }
 }
 
-/// The dates of a mobile security object. They are CBOR values, so that a variant can make them wrong.
+/// The dates of a mobile security object.
 struct ValidityInfo: Sendable {
   var signed: CBORValue
   var validFrom: CBORValue
@@ -117,8 +122,8 @@ struct ValidityInfo: Sendable {
   }
 }
 
-/// A MobileSecurityObject (ISO/IEC 18013-5, 9.1.2.4). Its members have the order of the standard's CDDL.
-func mobileSecurityObject(_ setup: AnswerSetup, digests: [DigestNamespace], deviceKey: PublicKey) -> MapDraft {
+/// A MobileSecurityObject (ISO/IEC 18013-5, 9.1.2.4), with members in the order of the standard's CDDL.
+func mobileSecurityObject(_ setup: DocumentSetup, digests: [DigestNamespace], deviceKey: PublicKey) -> MapDraft {
   var deviceKeyInfo = MapDraft([("deviceKey", COSEKey.fields(of: deviceKey).value)])
   deviceKeyInfo["keyAuthorizations"] = setup.keyAuthorizations
   var fields = MapDraft([
@@ -139,7 +144,7 @@ func mobileSecurityObject(_ setup: AnswerSetup, digests: [DigestNamespace], devi
   return fields
 }
 
-/// How the mock authority issues documents, unless a variant says otherwise.
+/// The mock authority's choices for documents.
 package struct MockIssuing: Sendable {
   /// SHA-256, SHA-384 or SHA-512.
   package var digestAlgorithm = HashAlgorithm.sha256
@@ -147,8 +152,7 @@ package struct MockIssuing: Sendable {
   package var age: Int64 = Seconds.day
   /// Seconds until `validUntil`.
   package var remainingLifetime: Int64 = 30 * Seconds.day
-  /// KeyAuthorizations of the mobile security object (ISO/IEC 18013-5, 9.1.2.4) and its Status (second edition,
-  /// 12.3.6), written as given here; nil to leave them out.
+  /// KeyAuthorizations (ISO/IEC 18013-5, 9.1.2.4) and Status (second edition, 12.3.6); nil to leave them out.
   package var keyAuthorizations: CBORValue?
   package var status: CBORValue?
 

@@ -1,7 +1,7 @@
 import Base
 import CBOR
 
-/// What a document says about its holder: the elements of each namespace, not yet signed.
+/// A document's elements by namespace, before they are signed.
 package struct MockDocumentData: Sendable {
   package struct Namespace: Sendable {
     package var name: String
@@ -14,21 +14,15 @@ package struct MockDocumentData: Sendable {
 
     package subscript(identifier: String) -> CBORValue? {
       get { elements.first { $0.identifier == identifier }?.value }
-      set {
-        guard let index = elements.firstIndex(where: { $0.identifier == identifier }) else {
-          if let newValue { elements.append((identifier, newValue)) }
-          return
-        }
-        if let newValue { elements[index].value = newValue } else { elements.remove(at: index) }
-      }
+      set { elements.set(newValue.map { (identifier, $0) }) { $0.identifier == identifier } }
     }
   }
 
   package var docType: String
   package var namespaces: [Namespace]
-  /// The NN of each `age_over_NN` that the issuer attests (ISO/IEC 18013-5, 7.2.5). The issuer adds them,
-  /// `age_in_years` and `age_birth_year` to each namespace that has a `birth_date`, and computes them for the day on
-  /// which the document becomes valid. Elements that are in the data already stay as they are.
+  /// The NN of each `age_over_NN` that the issuer attests (ISO/IEC 18013-5, 7.2.5). The issuer adds these,
+  /// `age_in_years` and `age_birth_year` to each namespace with a `birth_date`, unless the namespace already has them.
+  /// They are computed for the first day of validity.
   package var ageThresholds: [Int]
 
   package init(docType: String, namespaces: [Namespace], ageThresholds: [Int] = []) {
@@ -48,7 +42,7 @@ package struct MockDocumentData: Sendable {
     }
   }
 
-  /// The same data, with each portrait made `bytes` long, or as little longer as a JPEG can be.
+  /// The same data, with portraits of `bytes` bytes. A portrait is larger if a JPEG needs more bytes.
   package func resizingPortrait(to bytes: Int) -> MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices where copy.namespaces[index]["portrait"] != nil {
@@ -65,8 +59,7 @@ extension CBORValue {
   /// `tdate`: a text in tag 0, in UTC, without a fraction of a second.
   package static func tdate(_ time: Timestamp) -> CBORValue { .tagged(0, .text(time.description)) }
 
-  /// The day of a `full-date` or `tdate`, plain or in the map in which ISO/IEC 23220 has birth dates; nil for other
-  /// values.
+  /// The day of a `full-date` or `tdate`, plain or in ISO/IEC 23220's map; nil for other values.
   var calendarDay: FullDate? {
     switch self {
     case .tagged(1004, .text(let text)): FullDate(text)
@@ -78,7 +71,7 @@ extension CBORValue {
 }
 
 extension MockDocumentData {
-  /// The same data, with the age elements that the issuer computes for this day.
+  /// The same data, with the age elements of this day.
   func attestingAges(on day: FullDate) -> MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices {
@@ -115,19 +108,15 @@ func ageThreshold(of identifier: String) -> Int? {
   return digits.allSatisfy { $0.isASCII && $0.isNumber } ? Int(digits) : nil
 }
 
-/// The attestation that answers "is at least NN years old" (ISO/IEC 18013-5, 7.2.5): the smallest threshold from NN up
-/// that is true, else the largest from NN down that is false. Nil if there is neither.
+/// The attestation of "is at least NN years old" (ISO/IEC 18013-5, 7.2.5): the smallest true threshold at or above NN,
+/// else the largest false threshold at or below NN. Nil if neither exists.
 func nearestAgeAttestation(to threshold: Int, in elements: [(identifier: String, value: CBORValue)]) -> String? {
-  var nearestTrue: (threshold: Int, identifier: String)?
-  var nearestFalse: (threshold: Int, identifier: String)?
-  for element in elements {
-    guard let attested = ageThreshold(of: element.identifier), case .bool(let isOver) = element.value else { continue }
-    if isOver, attested >= threshold, attested < nearestTrue?.threshold ?? .max {
-      nearestTrue = (attested, element.identifier)
-    }
-    if !isOver, attested <= threshold, attested > nearestFalse?.threshold ?? .min {
-      nearestFalse = (attested, element.identifier)
+  func attested(_ isOver: Bool) -> [(threshold: Int, identifier: String)] {
+    elements.compactMap { element in
+      guard case .bool(isOver) = element.value else { return nil }
+      return ageThreshold(of: element.identifier).map { ($0, element.identifier) }
     }
   }
-  return nearestTrue?.identifier ?? nearestFalse?.identifier
+  let above = attested(true).filter { $0.threshold >= threshold }.min { $0.threshold < $1.threshold }
+  return (above ?? attested(false).filter { $0.threshold <= threshold }.max { $0.threshold < $1.threshold })?.identifier
 }

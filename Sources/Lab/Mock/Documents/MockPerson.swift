@@ -1,23 +1,22 @@
 import Base
 import CBOR
 
-/// The person to whom the mock wallet belongs. Her documents are consistent with each other and with the mock authority's
-/// certificates (C=US, ST=US-UT), whatever country would issue such a document in truth.
+/// The mock wallet's owner. All her documents agree with the mock authority's certificates (C=US, ST=US-UT).
 package enum MockPerson {
-  /// Those of the corpus.
+  /// The documents of the corpus.
   package static let documents: [MockDocumentData] = [mDL, photoID]
 
-  /// What the wallet holds where nothing else is said: one of every type that the verifier knows.
+  /// The wallet's default documents: one document of every type that the verifier knows.
   package static let allDocuments: [MockDocumentData] = documents + [proofOfAge, europeanPID, japanMyNumber]
 
-  /// A licence of another number, for requests of two.
+  /// A licence with another number, for requests for two licences.
   package static let secondLicence: MockDocumentData = {
     var licence = mDL
     licence[MockNamespace.mDL, "document_number"] = "M18013506"
     return licence
   }()
 
-  /// The EU's proof of age (Age Verification Profile, Annex A): an answer and nothing else.
+  /// The EU's proof of age (Age Verification Profile, Annex A).
   package static let proofOfAge = MockDocumentData(
     docType: MockDocType.proofOfAge, namespaces: [.init(MockDocType.proofOfAge, [("age_over_18", true)])],
     ageThresholds: [])
@@ -29,71 +28,44 @@ package enum MockPerson {
       .init(
         MockNamespace.mDL,
         [
-          ("family_name", "Morgan"),
-          ("given_name", "Ada"),
-          ("birth_date", date(1990, 4, 12)),
-          ("issue_date", date(2024, 2, 1)),
-          ("expiry_date", date(2032, 4, 12)),
-          ("issuing_country", "US"),
-          ("issuing_authority", "Utah Mock Driver License Division"),
-          ("document_number", "M18013505"),
+          ("family_name", "Morgan"), ("given_name", "Ada"), ("birth_date", date(1990, 4, 12)),
+          ("issue_date", date(2024, 2, 1)), ("expiry_date", date(2032, 4, 12)), ("issuing_country", "US"),
+          ("issuing_authority", "Utah Mock Driver License Division"), ("document_number", "M18013505"),
           ("portrait", .bytes(MockPortrait.jpeg)),
           ("driving_privileges", [privilege("B", from: date(2008, 9, 15)), privilege("A", from: date(2015, 5, 4))]),
-          ("un_distinguishing_sign", "USA"),
-          ("sex", 2),
-          ("height", 168),
-          ("weight", 63),
-          ("eye_colour", "green"),
-          ("hair_colour", "brown"),
-          ("resident_address", "52 Example Avenue"),
-          ("resident_city", "Salt Lake City"),
-          ("resident_state", "UT"),
-          ("resident_postal_code", "84101"),
-          ("resident_country", "US"),
-          ("issuing_jurisdiction", "US-UT"),
-          ("nationality", "US"),
+          ("un_distinguishing_sign", "USA"), ("sex", 2), ("height", 168), ("weight", 63),
+          ("eye_colour", "green"), ("hair_colour", "brown"),
+          ("resident_address", "52 Example Avenue"), ("resident_city", "Salt Lake City"), ("resident_state", "UT"),
+          ("resident_postal_code", "84101"), ("resident_country", "US"),
+          ("issuing_jurisdiction", "US-UT"), ("nationality", "US"),
         ]),
       .init(
         MockNamespace.aamva,
         [
-          ("DHS_compliance", "F"),
-          ("sex", 2),
-          ("family_name_truncation", "N"),
-          ("given_name_truncation", "N"),
-          ("organ_donor", 1),
-          ("domestic_driving_privileges", [domesticPrivilege]),
+          ("DHS_compliance", "F"), ("sex", 2), ("family_name_truncation", "N"), ("given_name_truncation", "N"),
+          ("organ_donor", 1), ("domestic_driving_privileges", [domesticPrivilege]),
         ]),
     ],
     ageThresholds: [18, 21, 25, 65])
 
-  /// The photo ID of ISO/IEC 23220, with the members that Apple and Google write.
+  /// The photo ID of ISO/IEC 23220, with Apple's and Google's members.
   package static let photoID = MockDocumentData(
     docType: MockDocType.photoID,
     namespaces: [
       .init(
         MockNamespace.photoID,
         [
-          ("family_name_unicode", "Morgan"),
-          ("given_name_unicode", "Ada"),
-          ("family_name_latin1", "Morgan"),
-          ("given_name_latin1", "Ada"),
-          ("birth_date", ["birth_date": date(1990, 4, 12)]),
-          ("portrait", .bytes(MockPortrait.jpeg)),
-          ("issue_date", date(2023, 6, 20)),
-          ("expiry_date", date(2033, 6, 19)),
-          ("issuing_authority_unicode", "Mock Passport Office"),
-          ("issuing_country", "US"),
-          ("issuing_subdivision", "US-UT"),
-          ("document_number", "P23220401"),
-          ("sex", 2),
-          ("nationality", "US"),
+          ("family_name_unicode", "Morgan"), ("given_name_unicode", "Ada"),
+          ("family_name_latin1", "Morgan"), ("given_name_latin1", "Ada"),
+          ("birth_date", ["birth_date": date(1990, 4, 12)]), ("portrait", .bytes(MockPortrait.jpeg)),
+          ("issue_date", date(2023, 6, 20)), ("expiry_date", date(2033, 6, 19)),
+          ("issuing_authority_unicode", "Mock Passport Office"), ("issuing_country", "US"),
+          ("issuing_subdivision", "US-UT"), ("document_number", "P23220401"), ("sex", 2), ("nationality", "US"),
         ]),
       .init(
         MockNamespace.photoIDParticular,
         [
-          ("person_id", "1001-23220"),
-          ("birth_country", "US"),
-          ("birth_city", "Salt Lake City"),
+          ("person_id", "1001-23220"), ("birth_country", "US"), ("birth_city", "Salt Lake City"),
           ("travel_document_number", "P23220401"),
         ]),
     ],
@@ -106,28 +78,18 @@ package enum MockPerson {
       .init(
         MockDocType.europeanPID,
         [
-          ("family_name", "Morgan"),
-          ("given_name", "Ada"),
-          ("birth_date", date(1990, 4, 12)),
-          ("place_of_birth", ["country": "US", "locality": "Salt Lake City"]),
-          ("nationality", ["US"]),
-          ("resident_address", "52 Example Avenue, Salt Lake City"),
-          ("resident_country", "US"),
-          ("resident_city", "Salt Lake City"),
-          ("resident_postal_code", "84101"),
-          ("personal_administrative_number", "UT-900412-7"),
-          ("portrait", .bytes(MockPortrait.jpeg)),
-          ("sex", 2),
-          ("expiry_date", date(2033, 6, 19)),
-          ("issuance_date", date(2024, 6, 20)),
-          ("issuing_authority", "Mock Identity Office"),
-          ("issuing_country", "US"),
-          ("document_number", "I23220407"),
+          ("family_name", "Morgan"), ("given_name", "Ada"), ("birth_date", date(1990, 4, 12)),
+          ("place_of_birth", ["country": "US", "locality": "Salt Lake City"]), ("nationality", ["US"]),
+          ("resident_address", "52 Example Avenue, Salt Lake City"), ("resident_country", "US"),
+          ("resident_city", "Salt Lake City"), ("resident_postal_code", "84101"),
+          ("personal_administrative_number", "UT-900412-7"), ("portrait", .bytes(MockPortrait.jpeg)), ("sex", 2),
+          ("expiry_date", date(2033, 6, 19)), ("issuance_date", date(2024, 6, 20)),
+          ("issuing_authority", "Mock Identity Office"), ("issuing_country", "US"), ("document_number", "I23220407"),
         ])
     ],
     ageThresholds: [18, 21, 25, 65])
 
-  /// Japan's My Number Card, as Apple Wallet has it.
+  /// Japan's My Number Card, like Apple Wallet's.
   package static let japanMyNumber = MockDocumentData(
     docType: MockDocType.japanMyNumber,
     namespaces: [
@@ -135,13 +97,9 @@ package enum MockPerson {
       .init(
         MockNamespace.japan,
         [
-          ("full_name_unicode", "モーガン エイダ"),
-          ("portrait", .bytes(MockPortrait.jpeg)),
-          ("resident_address_unicode", "東京都千代田区見本町一丁目1番1号"),
-          ("local_gov_code_unicode", "131016"),
-          ("individual_number_unicode", "000000000000"),
-          ("sex_unicode", "女性"),
-          ("birth_date_unicode", "平成2年4月12日"),
+          ("full_name_unicode", "モーガン エイダ"), ("portrait", .bytes(MockPortrait.jpeg)),
+          ("resident_address_unicode", "東京都千代田区見本町一丁目1番1号"), ("local_gov_code_unicode", "131016"),
+          ("individual_number_unicode", "000000000000"), ("sex_unicode", "女性"), ("birth_date_unicode", "平成2年4月12日"),
         ]),
     ],
     ageThresholds: [18, 20, 65])
@@ -173,23 +131,23 @@ package enum MockNamespace {
   package static let japan = "org.iso.23220.1.jp"
 }
 
-/// A drawn face of nobody, 144 × 180 pixels: a real baseline JPEG of 3 kB.
+/// A drawing of an invented face, 144 × 180 pixels: a real baseline JPEG of 3 kB.
 package enum MockPortrait {
   package static let jpeg: [UInt8] = Base64.decode(portraitBase64) ?? []
 
-  /// The same picture, filled up to exactly `size` bytes with comments after the start of the image (ITU-T T.81,
-  /// B.2.4.5). Unchanged if it is as large already.
+  /// The same picture, filled up to `size` bytes with comments (ITU-T T.81, B.2.4.5), unless it is larger.
   package static func jpeg(padded size: Int) -> [UInt8] {
     var missing = size - jpeg.count
     guard missing > 0 else { return jpeg }
     var filling: [UInt8] = []
     while missing > 0 {
       guard missing >= 4 else {
-        // Fill bytes may stand before any marker (B.1.1.2).
+        // Fill bytes are allowed before any marker (B.1.1.2).
         filling += [UInt8](repeating: 0xff, count: missing)
         break
       }
-      // A segment has a marker of two bytes, a length of two bytes that counts itself too, and the comment.
+      // A segment has a marker of two bytes, a length of two bytes, and the comment. The length includes its own two
+      // bytes.
       let length = min(missing - 2, 0xffff)
       filling += [0xff, 0xfe, UInt8(length >> 8), UInt8(length & 0xff)]
       filling += (0..<(length - 2)).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) }
@@ -199,7 +157,7 @@ package enum MockPortrait {
   }
 }
 
-/// The base64 of `MockPortrait`, which was drawn for this project.
+/// `MockPortrait`, drawn for this project.
 let portraitBase64 = """
   /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAwICQsJCAwLCgsODQwOEh4UEhEREiUbHBYeLCcuLisnKyoxN0Y7MTRCNCorPVM+QkhKTk9OLztWXFVM\
   W0ZNTkv/2wBDAQ0ODhIQEiQUFCRLMisyS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0v/wAARCAC0AJAD\

@@ -1,87 +1,57 @@
 import CBOR
 
-/// A way in which a wallet or issuer writes CBOR. All are legal; only the first is deterministic (RFC 8949, 4.2).
-enum EncodingStyle: Sendable {
+/// A legal style of CBOR. Only the first is deterministic (RFC 8949, 4.2).
+enum EncodingStyle: String, Sendable {
   case shortest
-  /// Every head has an eight-byte argument, if its kind allows one; map entries are in reverse order.
+  /// Heads have eight-byte arguments; map entries are in reverse order.
   case longForm
   /// Arrays and maps have indefinite length.
   case indefinite
-  /// The same as `indefinite`, and text strings are in chunks.
+  /// Arrays and maps have indefinite length; text strings are in chunks.
   case chunked
 
   func encode(_ value: CBORValue) -> [UInt8] {
     guard self != .shortest else { return value.encoded() }
-    var output: [UInt8] = []
-    append(value, to: &output)
-    return output
+    return switch value {
+    case .unsigned(let number): head(0, number)
+    case .negative(let number): head(1, number)
+    case .bytes(let bytes): head(2, UInt64(bytes.count)) + bytes
+    case .text(let text): encode(text: Array(text.utf8))
+    case .array(let elements): container(4, elements.map(encode))
+    case .map(let entries):
+      container(5, (self == .longForm ? entries.reversed() : entries).map { encode($0.key) + encode($0.value) })
+    case .tagged(let number, let content): head(6, number) + encode(content)
+    case .bool, .null, .double, .encoded: value.encoded()
+    }
   }
 
   /// `#6.24(bstr .cbor item)`.
   func embed(_ value: CBORValue) -> CBORValue { .encoded(encode(.tagged(24, .bytes(encode(value))))) }
 
-  private func append(_ value: CBORValue, to output: inout [UInt8]) {
-    switch value {
-    case .unsigned(let number): appendHead(0, number, to: &output)
-    case .negative(let number): appendHead(1, number, to: &output)
-    case .bytes(let bytes):
-      appendHead(2, UInt64(bytes.count), to: &output)
-      output += bytes
-    case .text(let text): appendText(Array(text.utf8), to: &output)
-    case .array(let elements):
-      openContainer(4, count: elements.count, to: &output)
-      for element in elements { append(element, to: &output) }
-      closeContainer(&output)
-    case .map(let entries):
-      openContainer(5, count: entries.count, to: &output)
-      for entry in self == .longForm ? entries.reversed() : entries {
-        append(entry.key, to: &output)
-        append(entry.value, to: &output)
-      }
-      closeContainer(&output)
-    case .tagged(let number, let content):
-      appendHead(6, number, to: &output)
-      append(content, to: &output)
-    case .bool, .null, .double, .encoded: value.append(to: &output)
-    }
-  }
-
-  private func appendText(_ text: [UInt8], to output: inout [UInt8]) {
+  private func encode(text: [UInt8]) -> [UInt8] {
     guard self == .chunked, text.count > 1, text.allSatisfy({ $0 < 0x80 }) else {
-      appendHead(3, UInt64(text.count), to: &output)
-      output += text
-      return
+      return head(3, UInt64(text.count)) + text
     }
-    output.append(0x7f)
-    for chunk in [text[..<(text.count / 2)], text[(text.count / 2)...]] {
-      appendHead(3, UInt64(chunk.count), to: &output)
-      output += chunk
-    }
-    output.append(0xff)
+    let chunks = [text[..<(text.count / 2)], text[(text.count / 2)...]]
+    return [0x7f] + chunks.flatMap { head(3, UInt64($0.count)) + $0 } + [0xff]
   }
 
-  private func appendHead(_ major: UInt8, _ argument: UInt64, to output: inout [UInt8]) {
-    if self == .longForm {
-      output.append(major << 5 | 27)
-      for shift in stride(from: 56, through: 0, by: -8) { output.append(UInt8(truncatingIfNeeded: argument >> shift)) }
-      return
+  private func head(_ major: UInt8, _ argument: UInt64) -> [UInt8] {
+    guard self != .longForm else {
+      return [major << 5 | 27] + (0..<8).map { UInt8(truncatingIfNeeded: argument >> (56 - 8 * $0)) }
     }
-    var head: [UInt8] = []
-    CBORValue.unsigned(argument).append(to: &head)
+    var head = CBORValue.unsigned(argument).encoded()
     head[0] |= major << 5
-    output += head
+    return head
   }
 
-  private func openContainer(_ major: UInt8, count: Int, to output: inout [UInt8]) {
-    if self == .longForm { appendHead(major, UInt64(count), to: &output) } else { output.append(major << 5 | 31) }
-  }
-
-  private func closeContainer(_ output: inout [UInt8]) {
-    if self != .longForm { output.append(0xff) }
+  private func container(_ major: UInt8, _ items: [[UInt8]]) -> [UInt8] {
+    let content = items.flatMap { $0 }
+    return self == .longForm ? head(major, UInt64(items.count)) + content : [major << 5 | 31] + content + [0xff]
   }
 }
 
-/// A CBOR map that is still to be made. Its entries keep their order and are found by key; a key may occur twice.
+/// A CBOR map with ordered entries, which are found by key. Duplicate keys are possible.
 struct MapDraft: Sendable {
   var entries: [(key: CBORValue, value: CBORValue)] = []
 
@@ -104,13 +74,13 @@ struct MapDraft: Sendable {
   }
 
   subscript(key: CBORValue) -> CBORValue? {
-    get { index(of: key).map { entries[$0].value } }
+    get {
+      let encoded = key.encoded()
+      return entries.first { $0.key.encoded() == encoded }?.value
+    }
     set {
-      guard let index = index(of: key) else {
-        if let newValue { entries.append((key, newValue)) }
-        return
-      }
-      if let newValue { entries[index].value = newValue } else { entries.remove(at: index) }
+      let encoded = key.encoded()
+      entries.set(newValue.map { (key, $0) }) { $0.key.encoded() == encoded }
     }
   }
 
@@ -120,14 +90,12 @@ struct MapDraft: Sendable {
     try change(&inner)
     self[key] = inner.value
   }
+}
 
-  /// Adds the entry a second time, with the same value or another.
-  mutating func duplicate(_ key: CBORValue, value: CBORValue? = nil) {
-    if let value = value ?? self[key] { entries.append((key, value)) }
-  }
-
-  private func index(of key: CBORValue) -> Int? {
-    let encoded = key.encoded()
-    return entries.firstIndex { $0.key.encoded() == encoded }
+extension Array {
+  /// Replaces the first matching element, or appends the new element. Nil removes the matching element.
+  mutating func set(_ element: Element?, where matches: (Element) -> Bool) {
+    let index = firstIndex(where: matches)
+    replaceSubrange((index ?? endIndex)..<(index.map { $0 + 1 } ?? endIndex), with: element.map { [$0] } ?? [])
   }
 }

@@ -2,73 +2,50 @@ import Base
 import CBOR
 import Cryptography
 
-/// Algorithm and curve identifiers of COSE (RFC 9053; ISO/IEC 18013-5, Table 22).
-enum COSEAlgorithm {
-  static let es256: Int64 = -7
-  static let es384: Int64 = -35
-  static let es512: Int64 = -36
-  static let edDSA: Int64 = -8
-  static let hmac256: Int64 = 5
+/// The identifiers of a curve, and of the algorithm that signs with its keys: X.509 (RFC 5480, RFC 5639, RFC 8410),
+/// COSE (RFC 9053; ISO/IEC 18013-5, Table 22) and JOSE (RFC 7518, 3.4; RFC 8037, 3.1).
+struct CurveIdentifiers {
+  let oid: String
+  /// In COSE: the curve, the algorithm, and the fully specified algorithm, which also names the curve (RFC 9864).
+  let curve, algorithm, fullySpecified: Int64
+  let jws: String
 
-  static func signature(for curve: Curve) -> Int64 {
-    switch curve {
-    case .p256, .brainpoolP256r1: es256
-    case .p384, .brainpoolP320r1, .brainpoolP384r1: es384
-    case .p521, .brainpoolP512r1: es512
-    case .ed25519, .ed448, .x25519, .x448: edDSA
-    }
+  init(_ curve: Curve) {
+    (oid, self.curve, algorithm, fullySpecified, jws) =
+      switch curve {
+      case .p256: ("1.2.840.10045.3.1.7", 1, -7, -9, "ES256")
+      case .p384: ("1.3.132.0.34", 2, -35, -51, "ES384")
+      case .p521: ("1.3.132.0.35", 3, -36, -52, "ES512")
+      case .brainpoolP256r1: ("1.3.36.3.3.2.8.1.1.7", 256, -7, -265, "ESB256")
+      case .brainpoolP320r1: ("1.3.36.3.3.2.8.1.1.9", 257, -35, -266, "ESB320")
+      case .brainpoolP384r1: ("1.3.36.3.3.2.8.1.1.11", 258, -35, -267, "ESB384")
+      case .brainpoolP512r1: ("1.3.36.3.3.2.8.1.1.13", 259, -36, -268, "ESB512")
+      case .ed25519: ("1.3.101.112", 6, -8, -19, "EdDSA")
+      case .ed448: ("1.3.101.113", 7, -8, -53, "EdDSA")
+      case .x25519: ("1.3.101.110", 4, -8, -19, "EdDSA")
+      case .x448: ("1.3.101.111", 5, -8, -53, "EdDSA")
+      }
   }
-
-  /// The identifiers of RFC 9864, which name the curve too.
-  static func fullySpecified(for curve: Curve) -> Int64 {
-    switch curve {
-    case .p256: -9
-    case .p384: -51
-    case .p521: -52
-    case .brainpoolP256r1: -265
-    case .brainpoolP320r1: -266
-    case .brainpoolP384r1: -267
-    case .brainpoolP512r1: -268
-    case .ed25519, .x25519: -19
-    case .ed448, .x448: -53
-    }
-  }
-
-  static func hash(for curve: Curve) -> HashAlgorithm? { CertificateAlgorithm(curve: curve).hash }
 }
 
 /// COSE_Key of a public key (RFC 9052, 7).
 enum COSEKey {
-  static let privatePart = -4
-
   static func fields(of key: PublicKey) -> MapDraft {
-    guard let (x, y) = key.coordinates else {
-      return MapDraft([(1, 1), (-1, .integer(curve(key.curve))), (-2, .bytes(key.encoded))])
-    }
-    return MapDraft([
-      (1, 2), (-1, .integer(curve(key.curve))), (-2, .bytes(Array(x))), (-3, .bytes(Array(y))),
-    ])
-  }
-
-  private static func curve(_ curve: Curve) -> Int64 {
-    switch curve {
-    case .p256: 1
-    case .p384: 2
-    case .p521: 3
-    case .x25519: 4
-    case .x448: 5
-    case .ed25519: 6
-    case .ed448: 7
-    case .brainpoolP256r1: 256
-    case .brainpoolP320r1: 257
-    case .brainpoolP384r1: 258
-    case .brainpoolP512r1: 259
-    }
+    let curve = CBORValue.integer(CurveIdentifiers(key.curve).curve)
+    guard let (x, y) = key.coordinates else { return MapDraft([(1, 1), (-1, curve), (-2, .bytes(key.encoded))]) }
+    return MapDraft([(1, 2), (-1, curve), (-2, .bytes(Array(x))), (-3, .bytes(Array(y)))])
   }
 }
 
-/// A COSE_Sign1 that is still to be made (RFC 9052, 4.2): its headers, the payload that is signed, and the payload that
-/// is shown.
+extension PrivateKey {
+  /// Signs with the algorithm of the key's curve.
+  func sign(_ message: [UInt8]) throws -> [UInt8] {
+    guard let hash = CertificateAlgorithm(curve: curve).hash else { return try signEdDSA(message) }
+    return try signDeterministically(message, hash: hash)
+  }
+}
+
+/// The parts of a COSE_Sign1 (RFC 9052, 4.2).
 struct COSESign1Draft: Sendable {
   var protected: MapDraft
   var unprotected = MapDraft()
@@ -76,25 +53,23 @@ struct COSESign1Draft: Sendable {
   var content = MapDraft()
   /// The payload that is signed.
   var payload: [UInt8]
-  /// The payload in the structure: the signed one, or null if it is detached.
+  /// The payload in the structure: the signed payload, or null if detached.
   var presentedPayload: CBORValue
   var key: PrivateKey
   var hash: HashAlgorithm?
   var style = EncodingStyle.shortest
-  /// Changes the protected header's bytes before they are signed.
-  var changeProtectedBytes: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
   init(payload: [UInt8], isDetached: Bool, key: PrivateKey) {
     self.payload = payload
     presentedPayload = isDetached ? .null : .bytes(payload)
     self.key = key
-    hash = COSEAlgorithm.hash(for: key.curve)
-    protected = MapDraft([(1, .integer(COSEAlgorithm.signature(for: key.curve)))])
+    hash = CertificateAlgorithm(curve: key.curve).hash
+    protected = MapDraft([(1, .integer(CurveIdentifiers(key.curve).algorithm))])
   }
 
   /// Protected header, unprotected header, payload, signature.
   func parts() throws -> [CBORValue] {
-    let header = changeProtectedBytes(protected.entries.isEmpty ? [] : style.encode(protected.value))
+    let header = protected.entries.isEmpty ? [] : style.encode(protected.value)
     let toBeSigned = CBORValue.array(["Signature1", .bytes(header), .bytes([]), .bytes(payload)]).encoded()
     return [.bytes(header), unprotected.value, presentedPayload, .bytes(try sign(toBeSigned))]
   }
@@ -107,10 +82,11 @@ struct COSESign1Draft: Sendable {
 
 /// A COSE_Mac0 with HMAC 256/256 over a detached payload (RFC 9052, 6.2; ISO/IEC 18013-5, 9.1.3.5).
 struct COSEMac0Draft: Sendable {
-  var protected = MapDraft([(1, .integer(COSEAlgorithm.hmac256))])
+  /// HMAC 256/256.
+  var protected = MapDraft([(1, 5)])
   var payload: [UInt8]
   var key: [UInt8]
-  /// Whether the payload stands in the structure, too.
+  /// True if the structure contains the payload.
   var isAttached = false
 
   func parts() -> [CBORValue] {
@@ -121,69 +97,11 @@ struct COSEMac0Draft: Sendable {
   }
 }
 
-/// A compact JWS that is still to be made (RFC 7515, 7.1), right or wrong. Header and payload are sent as they are
-/// here.
-struct CompactJWSDraft: Sendable {
-  enum Signature: Sendable {
-    case right, damaged, absent
-    /// HMAC with the bytes of a public key as its secret. A verifier that trusts the header's `alg` would accept it.
-    case mac(key: [UInt8])
-  }
-
-  /// The header's members, in order. A name may occur twice.
-  var header: [JSON.Member] = []
-  var payload: [UInt8]
-  var signature = Signature.right
-
-  subscript(name: String) -> JSON? {
-    get { header.first { $0.name == name }?.value }
-    set { header.set(name, to: newValue) }
-  }
-
-  func signed(by key: PrivateKey) throws -> [UInt8] {
+/// A compact JWS (RFC 7515, 7.1).
+package enum CompactJWS {
+  /// Signs with the algorithm of the key's curve. The header's members keep their order.
+  package static func sign(_ payload: [UInt8], header: [JSON.Member], with key: PrivateKey) throws -> [UInt8] {
     let input = [JSON.object(header).serialized(), payload].map { Base64.encodeURLSafe($0) }.joined(separator: ".")
-    let value = try value(over: Array(input.utf8), key: key)
-    return Array("\(input).\(Base64.encodeURLSafe(value))".utf8)
-  }
-
-  private func value(over input: [UInt8], key: PrivateKey) throws -> [UInt8] {
-    switch signature {
-    case .right: try sign(input, with: key)
-    case .damaged: try sign(input + [0], with: key)
-    case .absent: []
-    case .mac(let bytes): HMAC.authenticate(input, key: SecretBytes(copying: bytes), hash: .sha256)
-    }
-  }
-
-  private func sign(_ input: [UInt8], with key: PrivateKey) throws -> [UInt8] {
-    guard let hash = COSEAlgorithm.hash(for: key.curve) else { return try key.signEdDSA(input) }
-    return try key.signDeterministically(input, hash: hash)
-  }
-
-  /// The algorithm for keys on this curve (RFC 7518, 3.4; RFC 8037, 3.1).
-  static func algorithm(for curve: Curve) -> String {
-    switch curve {
-    case .p256: "ES256"
-    case .p384: "ES384"
-    case .p521: "ES512"
-    case .brainpoolP256r1: "ESB256"
-    case .brainpoolP320r1: "ESB320"
-    case .brainpoolP384r1: "ESB384"
-    case .brainpoolP512r1: "ESB512"
-    case .ed25519, .ed448, .x25519, .x448: "EdDSA"
-    }
-  }
-}
-
-extension [JSON.Member] {
-  /// Replaces the member in its place, or adds it at the end; nil removes it.
-  mutating func set(_ name: String, to value: JSON?) {
-    let index = firstIndex { $0.name == name }
-    switch (index, value) {
-    case (let index?, let value?): self[index] = JSON.Member(name, value)
-    case (let index?, nil): remove(at: index)
-    case (nil, let value?): append(JSON.Member(name, value))
-    case (nil, nil): break
-    }
+    return Array("\(input).\(Base64.encodeURLSafe(try key.sign(Array(input.utf8))))".utf8)
   }
 }

@@ -1,10 +1,9 @@
 import Base
 import CBOR
-import Cryptography
 
-/// A named case of a revocation check: the wallet's answer, the lists that publishers serve, the policy, and the codes
-/// that a verifier finds.
-package struct MockRevocationCase: MockCatalogued {
+/// A named case of a revocation check: the wallet's response, the published lists, the policy, and the codes. Each list
+/// of the mock authority has a case. The other cases are rows of `Revocation.txt`.
+package struct MockRevocationCase: MockDeclared {
   /// The relying party's policy on revocation, by its name in the HTTP API.
   package enum Policy: String, Sendable, CaseIterable {
     case requireGood = "require_good"
@@ -12,167 +11,165 @@ package struct MockRevocationCase: MockCatalogued {
     case off
   }
 
-  /// The answer, with the codes that a verifier finds under `policy` after it has fetched the lists.
-  package let variant: MockVariant
-  package let policy: Policy
-  /// Whether status lists may be JSON Web Tokens.
-  package let allowsJWT: Bool
-  /// Whether the good anchor's settings allow lists over plain HTTP.
+  /// The response, with the codes under `policy` after the lists are fetched.
+  package private(set) var variant: MockVariant
+  package private(set) var policy = Policy.requireGood
+  /// True if status lists may be JSON Web Tokens.
+  package private(set) var allowsJWT = false
+  /// True if the good anchor's settings allow lists over plain HTTP.
   package let allowsPlainHTTP: Bool
-  /// Whether the good anchor's settings require HTTPS on its own port for revocation lists.
+  /// True if the good anchor's settings require HTTPS on the standard port for revocation lists.
   package let keepsCRLsToHTTPS: Bool
-  /// Whether the case holds only for a verifier that may not fetch from its own machine, as in live mode.
+  /// True if the case holds only for a verifier that may not fetch from its own machine: a verifier in live mode.
   package let needsLiveRules: Bool
-  /// Whether the verifier sends any request. If false, not one request leaves it.
-  package let isAsked: Bool
-  let publish: @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
+  /// True if the verifier sends a request.
+  package private(set) var isAsked: Bool
+  private let lists: [NamedList]
 
   package var declaration: MockDeclaration { variant.declaration }
 
-  init(
-    _ variant: MockVariant, policy: Policy = .requireGood, allowsJWT: Bool = false, allowsPlainHTTP: Bool = false,
-    keepsCRLsToHTTPS: Bool = false, needsLiveRules: Bool = false, isAsked: Bool = true,
-    publish: @escaping @Sendable (MockAuthority, Timestamp) throws -> [MockPublication]
-  ) {
-    var variant = variant
-    variant.isAboutLists = true
-    self.variant = variant
-    self.policy = policy
-    self.allowsJWT = allowsJWT
-    self.allowsPlainHTTP = allowsPlainHTTP
-    self.keepsCRLsToHTTPS = keepsCRLsToHTTPS
-    self.needsLiveRules = needsLiveRules
-    self.isAsked = isAsked
-    self.publish = publish
-  }
-
-  /// What is served in this case. No other address gives an answer.
+  /// The served lists. No other address has a reply.
   package func publications(by authority: MockAuthority, at now: Timestamp) throws -> [MockPublication] {
-    try publish(authority, now)
+    let good = lists.contains { $0.list.kind == .crl } ? [] : [NamedList(.good(.crl))]
+    return try (good + lists).compactMap { try $0.publication(by: authority, at: now) }
   }
 
-  /// Every case, in the order of its codes.
-  package static let all: [MockRevocationCase] =
-    lists + unreachable + policies + sources + declarations
-}
+  /// - Parameters:
+  ///   - mutation: the changes of the response, without the names of lists.
+  ///   - words: options of a row.
+  private init(
+    _ declaration: MockDeclaration, _ lists: [NamedList], _ mutation: MockMutation = .none, words: [String] = []
+  ) {
+    let names = MockMutation(Stages.setup) { setup in
+      var status = MapDraft()
+      for named in lists where named.isNamed { try named.name(in: &setup, status: &status) }
+      if !status.entries.isEmpty { setup.status = status.value }
+    }
+    variant = MockVariant(declaration, mutation + names)
+    variant.isAboutLists = true
+    allowsPlainHTTP = words.contains("plain-http")
+    keepsCRLsToHTTPS = words.contains("https-only")
+    needsLiveRules = words.contains("live")
+    isAsked = !words.contains("unasked")
+    self.lists = lists
+  }
 
-extension MockRevocationCase {
-  /// The same case under another policy. Under `allowUndetermined`, what is revoked is still refused, and what is not
-  /// known only warns. Under `off`, nothing is asked.
-  func under(_ policy: Policy) -> MockRevocationCase {
-    let stays: Set<Code> = policy == .off ? [] : Self.revoked
-    let ofRevocation = codes.filter { $0.rawValue.hasPrefix("revocation.") }
-    let passing = ofRevocation.filter { !stays.contains($0) }
-    let stem = summary.hasSuffix(".") ? String(summary.dropLast()) : summary
+  private init(_ list: MockList) {
+    self.init(list.declaration, [NamedList(list)])
+    allowsJWT = list.isJWT
+  }
+
+  private init(_ row: VariantTable.Row) {
+    let lists = row.options.compactMap { NamedList($0, edits: row.mutation) }
+    self.init(row.declaration, lists, row.mutation, words: row.options)
+  }
+
+  private static let revoked: Set = [
+    "revocation.signer_revoked", "revocation.authority_revoked", "revocation.document_revoked",
+    "revocation.document_suspended",
+  ]
+
+  /// The case under a policy. `allowUndetermined` warns of an unknown status; `off` asks nothing.
+  private func under(_ policy: Policy) -> MockRevocationCase {
+    let stays = policy == .off ? [] : Self.revoked
+    let passing = codes.filter { $0.rawValue.hasPrefix("revocation.") && !stays.contains($0.rawValue) }
     var changed = declaration
     changed.name += policy == .off ? "-off" : "-allowed"
-    changed.summary = "\(stem), \(policy == .off ? "and nothing is asked" : "and what is not known may pass")."
+    changed.summary =
+      "\(summary.dropLast()), \(policy == .off ? "and nothing is asked" : "and what is not known may pass")."
     changed.codes.removeAll(where: passing.contains)
     changed.warnings += policy == .off ? [] : passing
-    return MockRevocationCase(
-      MockVariant(changed, request: variant.request, variant.mutation), policy: policy, allowsJWT: allowsJWT,
-      allowsPlainHTTP: allowsPlainHTTP,
-      keepsCRLsToHTTPS: keepsCRLsToHTTPS, needsLiveRules: needsLiveRules, isAsked: isAsked && policy != .off,
-      publish: publish)
+    var copy = self
+    copy.variant = MockVariant(changed, variant.mutation)
+    copy.variant.isAboutLists = true
+    copy.policy = policy
+    copy.isAsked = isAsked && policy != .off
+    return copy
   }
-
-  private static let revoked: Set<Code> = [.signerRevoked, .authorityRevoked, .documentRevoked, .documentSuspended]
 }
-
-// Which publishers are asked about revocation, and when none is.
 
 extension MockRevocationCase {
-  static let declarations: [MockRevocationCase] =
-    [
-      MockRevocationCase(
-        MockVariant(
-          "revocation-not-declared", "Neither the signer's certificate nor the document names a list.",
-          warnings: [.profileRevocationSource], .setup { $0.signer.setDistributionPoint(nil) }),
-        isAsked: false
-      ) { _, _ in [] }
-    ] + untrusted + intermediates
-
-  /// An issuer that is not trusted, or did not sign, could make the verifier fetch anything, so its lists are not
-  /// fetched (row R10). The published lists say "revoked", so a verifier that fetched them would find another code.
-  private static let untrusted: [MockRevocationCase] = [
-    nobodyAsked(
-      "status-issuer-unknown", "Nobody trusts the issuer of a document that names a status list.", .issuerUnknown,
-      MockMutation(setup: {
-        try $0.useUnknownRoot()
-        $0.status = try revokedStatus($0)
-      })),
-    nobodyAsked(
-      "status-issuer-signature", "The issuer's signature of a document that names a status list does not verify.",
-      .issuerSignatureInvalid,
-      MockMutation(
-        setup: { $0.status = try revokedStatus($0) }, issuerAuthParts: { $0.signature = $0.signature.flipped })),
-    nobodyAsked(
-      "crl-signer-certificate-signature", "The signer's certificate names a list, and the anchor has not signed it.",
-      .certificateSignatureInvalid,
-      .setup { $0.signer.issuerKey = try $0.authority.seed.key("impostor", on: $0.authority.issuerCurve) }),
-  ]
-
-  private static func revokedStatus(_ setup: AnswerSetup) throws -> CBORValue? {
-    try MockStatusList.named("status-revoked")?.status(by: setup.authority, now: setup.now)
-  }
-
-  private static func nobodyAsked(
-    _ name: String, _ summary: String, _ code: Code, _ mutation: MockMutation
-  ) -> MockRevocationCase {
-    MockRevocationCase(MockVariant(name, summary, cases: "R10", codes: [code], mutation), isAsked: false) {
-      try [
-        crl(MockCRL.named("crl-signer-revoked") ?? .good, by: $0, at: $1),
-        statusList(.named("status-revoked"), by: $0, at: $1),
-      ]
+  /// Every case, in the order of its codes.
+  package static let all: [MockRevocationCase] = {
+    let rows = VariantTable.rows("Revocation", PackageResources.Revocation_txt)
+    let lists = MockList.all.filter { !MockList.Kind.ofAnchors.contains($0.kind) }.map { MockRevocationCase($0) }
+    let first = lists + rows.filter { !$0.options.contains("sources") }.map { MockRevocationCase($0) }
+    let policies = underPolicies.flatMap { name in
+      first.filter { $0.name == name }.flatMap { [$0.under(.allowUndetermined), $0.under(.off)] }
     }
-  }
-
-  /// A certificate between anchor and signer. Its issuer and the signer's issuer each have a list (row R02).
-  private static let intermediates: [MockRevocationCase] = [
-    intermediate("crl-intermediate", "Neither the signer nor the authority between it and the anchor is revoked.", []),
-    intermediate(
-      "crl-intermediate-revoked", "The authority between the anchor and the signer is revoked.", [.authorityRevoked]
-    ) { $0.entries.append(.init(serialNumber: intermediateNumber, date: $0.thisUpdate)) },
-    intermediate(
-      "crl-intermediate-stale", "The anchor's list, on which the authority below it would be, is a second too old.",
-      [.crlInvalid]
-    ) { $0.nextUpdate = $0.thisUpdate + 1 },
-  ]
-
-  private static let intermediateNumber: [UInt8] = [0x49, 0x43, 0x41, 0x18, 0x01, 0x35, 0x05, 0x2d]
-
-  private static func intermediate(
-    _ name: String, _ summary: String, _ codes: [Code],
-    _ change: @escaping @Sendable (inout RevocationListTemplate) -> Void = { _ in }
-  ) -> MockRevocationCase {
-    MockRevocationCase(
-      MockVariant(
-        name, summary, cases: codes == [.crlInvalid] ? "R03" : "R02", codes: codes,
-        .setup { setup in
-          let addresses = setup.authority.addresses
-          try setup.useIntermediate(under: .pathLengthOne) {
-            $0.serialNumber = intermediateNumber
-            $0[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: addresses.anchorCRL)
-          }
-          setup.signer.setDistributionPoint(.crlDistributionPoint(uri: addresses.intermediateCRL))
-        })
-    ) { authority, now in
-      let intermediate = try authority.intermediateIssuer()
-      var ofAnchor = RevocationListTemplate(issuer: try authority.certificateIssuer(.pathLengthOne), at: now)
-      change(&ofAnchor)
-      return [
-        MockPublication(
-          address: authority.addresses.anchorCRL, bytes: try ofAnchor.der(), mediaType: MockPublication.crlMediaType),
-        MockPublication(
-          address: authority.addresses.intermediateCRL,
-          bytes: try RevocationListTemplate(issuer: intermediate, at: now).der(),
-          mediaType: MockPublication.crlMediaType),
-      ]
+    let sources = rows.filter { $0.options.contains("sources") }.flatMap { row in
+      let made = MockRevocationCase(row)
+      return row.options.contains("policies") ? [made, made.under(.allowUndetermined), made.under(.off)] : [made]
     }
-  }
+    return first + policies + sources
+  }()
+
+  package static func named(_ name: String) -> MockRevocationCase? { all.first { $0.name == name } }
+
+  /// One case of each kind, for the two policies that require less.
+  private static let underPolicies = [
+    "crl-signer-revoked", "crl-authority-revoked", "crl-stale", "crl-too-large", "crl-unreachable", "status-revoked",
+    "status-suspended", "status-3", "status-other-subject", "status-index-beyond", "status-too-large",
+    "status-unreachable", "status-mechanism-unknown", "identifiers-revoked", "identifiers-bad-signature",
+    "identifiers-unreachable",
+  ]
 }
 
-extension MockAddresses {
-  fileprivate var anchorCRL: String { base + "path-length-1.crl" }
-  fileprivate var intermediateCRL: String { base + "intermediate.crl" }
+/// A list of a case.
+private struct NamedList {
+  let list: MockList
+  /// The name of a CRL's issuer (`MockAuthority.listIssuer`); nil for the good authority.
+  var issuer: String?
+  /// Nil for the authority's own address. An address that starts with a slash is below the authority's address.
+  var address: String?
+  /// `nobody`, or a fault of `MockPublication`.
+  var fault: String?
+  /// True if the document or a certificate names it.
+  var isNamed = true
+
+  init(_ list: MockList) { self.list = list }
+
+  /// - Parameters:
+  ///   - word: `+KIND:ISSUER=NAME!FAULT@ADDRESS`. For any other word, the result is nil.
+  ///   - edits: the edits of the list with the name `edited`.
+  init?(_ word: String, edits: MockMutation) {
+    guard let match = word.wholeMatch(of: #/(\+?)([a-z]+)(?::([^=!@]+))?(?:=([^!@]+))?(?:!([^@]+))?(?:@(.+))?/#),
+      let kind = MockList.Kind(rawValue: String(match.2))
+    else { return nil }
+    let good = MockList.good(kind)
+    switch match.4 {
+    case "edited"?: list = MockList(good.declaration, kind, edits)
+    case let name?: list = MockList.named(String(name)) ?? good
+    case nil: list = good
+    }
+    isNamed = match.1.isEmpty
+    issuer = match.3.map(String.init)
+    fault = match.5.map(String.init)
+    address = match.6.map(String.init)
+  }
+
+  func publication(by authority: MockAuthority, at now: Timestamp) throws -> MockPublication? {
+    let address = address(authority) ?? list.kind.address(authority)
+    if let fault { return MockPublication.Fault(rawValue: fault).map { .init(address: address, reply: .fault($0)) } }
+    let bytes = try list.published(by: authority, for: issuer, at: list.kind == .crl ? nil : address, now: now)
+    return MockPublication(address: address, reply: .list(bytes: bytes, mediaType: list.mediaType))
+  }
+
+  /// Names the list in the document's status, or in the certificate that the CRL's issuer has signed.
+  func name(in setup: inout DocumentSetup, status: inout MapDraft) throws {
+    let address = address(setup.authority)
+    if list.kind != .crl {
+      status.entries += MapDraft(try list.status(by: setup.authority, at: address, now: setup.now)).entries
+    }
+    guard list.kind == .crl, let address else { return }
+    if issuer == nil || issuer == CertificateIssuer.intermediateList {
+      setup.signer.certificate.nameList(at: address)
+    } else {
+      setup.signer.intermediate?.template.nameList(at: address)
+    }
+  }
+
+  private func address(_ authority: MockAuthority) -> String? {
+    address.map { $0.hasPrefix("/") ? authority.addresses.base + $0.dropFirst() : $0 }
+  }
 }

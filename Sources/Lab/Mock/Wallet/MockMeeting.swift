@@ -2,30 +2,28 @@ import Base
 import CBOR
 import Cryptography
 
-/// A mock reader meets the mock wallet in person: what the reader has afterwards, and hands in (ISO/IEC 18013-5:2021,
-/// 8.2.1.1 and 9.1.1).
+/// A mock reader's meeting with the mock wallet, by QR code (ISO/IEC 18013-5:2021, 8.2.1.1 and 9.1.1): all that the
+/// reader submits.
 ///
-/// The device shows its engagement as a QR code. The reader answers with its key and the encrypted request; the wallet
-/// opens it, and sends the encrypted response. The encryption is made here without the verifier's code, so that a
-/// mistake there shows.
+/// The session encryption does not share the verifier's code, so that tests reveal mistakes in that code.
 package struct MockMeeting: Sendable {
   /// DeviceEngagement, without tag 24.
   package let deviceEngagement: [UInt8]
   /// EReaderKey, a COSE_Key without tag 24.
   package let readerKey: [UInt8]
-  /// Its private half: the reader's ephemeral key, on P-256.
+  /// The private half of the reader's ephemeral key, on P-256.
   package let readerPrivateKey: PrivateKey
   /// The reader's first message: its key and the encrypted request.
   package let sessionEstablishment: [UInt8]
-  /// The device's answer, with the status that ends the session. `bytes` is the SessionData.
-  package let answer: MockAnswer
+  /// The device's response, with the status that ends the session. `bytes` is the SessionData.
+  package let response: MockWalletResponse
 }
 
 extension MockWallet {
   /// - Parameters:
   ///   - deviceRequest: the encoded DeviceRequest that the reader sends.
-  ///   - request: what the person agrees to; nil for all that is requested.
-  ///   - occasion: tells one meeting from another. Each has keys of its own.
+  ///   - request: the elements that the person agrees to disclose; nil for all.
+  ///   - occasion: a text that differs for each meeting. So the keys differ too.
   /// - Throws: `MockError` if the request cannot be read, or the wallet has none of the documents.
   package func meet(
     readerAsking deviceRequest: [UInt8], request: MockRequest? = nil, occasion: [UInt8],
@@ -51,25 +49,24 @@ extension MockWallet {
       throw MockError.unreadableRequest("the reader's message has no data")
     }
     let opened = try ofDevice.open(Array(received), by: .reader)
-    let asked = try AskedDocuments(deviceRequest: Base64.encodeURLSafe(opened)).restricted(to: request)
-    let chosen = try asked.chosen(by: self, at: now)
+    let requested = try RequestedDocuments(deviceRequest: Base64.encodeURLSafe(opened)).restricted(to: request)
+    let chosen = try requested.chosen(by: self, at: now)
     let documents = MockRequest(documents: chosen.map(\.document))
     let response = try variant.applied(
       over: MockProtocol.proximity, hasProofs: proves(documents), seen: \.self
     ) { mutation in
       try deviceResponse(
-        documents, of: asked.request, transcript: transcript, authentication: .signature, readerKey: reader.publicKey,
-        mutation: mutation, documentLimit: chosen.count, seed: try answerSeed(transcript), at: now)
+        documents, of: requested.request, transcript: transcript, authentication: .signature,
+        readerKey: reader.publicKey,
+        mutation: mutation, documentLimit: chosen.count, seed: try responseSeed(transcript), at: now)
     }
-    let sessionTermination: CBORValue = 20
-    let sessionData = CBORValue.map([
-      ("data", .bytes(try ofDevice.seal(response, by: .device))), ("status", sessionTermination),
-    ]).encoded()
+    // Status 20 ends the session.
+    let sessionData = CBORValue.map([("data", .bytes(try ofDevice.seal(response, by: .device))), ("status", 20)])
     return MockMeeting(
       deviceEngagement: engagement, readerKey: readerKey, readerPrivateKey: reader,
       sessionEstablishment: establishment,
-      answer: MockAnswer(
-        bytes: sessionData, deviceResponse: response, sessionTranscript: transcript, variant: variant))
+      response: MockWalletResponse(
+        bytes: sessionData.encoded(), deviceResponse: response, sessionTranscript: transcript, variant: variant))
   }
 }
 
@@ -98,6 +95,6 @@ private struct MockSessionKeys {
     return try HKDF.deriveKey(from: SecretBytes(copying: secret), salt: salt, info: Array(info.utf8), length: 32)
   }
 
-  /// Eight bytes that name the sender, then the counter of its messages, which begins with 1.
+  /// Eight bytes for the sender, then the counter of its messages, from 1.
   private func nonce(of side: Side) -> [UInt8] { [0, 0, 0, 0, 0, 0, 0, side.rawValue, 0, 0, 0, 1] }
 }

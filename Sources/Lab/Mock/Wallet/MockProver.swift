@@ -4,28 +4,27 @@ import Cryptography
 import Longfellow
 import LongfellowProver
 
-/// Makes zero-knowledge proofs in place of the mock wallet's documents (longfellow-libzk-v1).
+/// Makes zero-knowledge proofs of the mock wallet's documents (longfellow-libzk-v1).
 ///
-/// The same answer has the same proof: its randomness comes from the answer's seed.
+/// A proof's randomness comes from the response's seed, so the same response has the same proof.
 package final class MockProver: Sendable {
   private let circuits: CircuitLibrary
   private let provers = Locked<[KnownCircuit: LongfellowProver]>([:])
-  /// The last two proofs: a right one, which a list of wrong answers shows again and again, and that of another
-  /// statement.
+  /// The last two proofs: a correct proof, which many variants repeat, and a proof of another statement.
   private let last = Locked<[(statement: [UInt8], proof: LongfellowProver.Proof)]>([])
 
   package init(circuits: CircuitLibrary) { self.circuits = circuits }
 
-  /// Whether one of the offered circuits is at hand and is for as many elements.
+  /// True if there is an offered circuit for this number of elements.
   func canProve(_ document: MockRequest.Document) -> Bool { circuit(for: document) != nil }
 
   private func circuit(for document: MockRequest.Document) -> KnownCircuit? {
     let count = document.elements.count + document.ageOver.count
-    let atHand = circuits.circuits
-    return document.circuits.first { $0.elements == count && atHand.contains($0) }
+    let available = circuits.circuits
+    return document.circuits.first { $0.elements == count && available.contains($0) }
   }
 
-  /// A ZkDocument (ISO/IEC 18013-5, second edition) about a document that was made for the same request.
+  /// A ZkDocument (ISO/IEC 18013-5, second edition) about a document for the same request.
   ///
   /// - Throws: `MockError` if the document cannot be proven.
   func zkDocument(
@@ -34,14 +33,14 @@ package final class MockProver: Sendable {
   ) throws -> CBORValue {
     guard let circuit = circuit(for: requested) else { throw MockError.cannotProve("no circuit fits") }
     let parts = try PlainDocument(parsing: document.encoded())
-    let timestamp = (now + mutation.proofTime).description
+    let timestamp = (now + (try mutation.settings.proofTime)).description
     let secret = try seed.bytes("zk/\(requested.docType)/\(circuit.hash)", count: 32)
     let statement = HashAlgorithm.sha256.hash(secret + transcript + Array(timestamp.utf8) + document.encoded())
     let proof: LongfellowProver.Proof
     if let made = last.withLock({ $0.first { $0.statement == statement } }) {
       proof = made.proof
     } else {
-      do throws(ProverRefusal) {
+      do throws(ProverError) {
         var random = ProverRandomness(seed: secret)
         proof = try prover(circuit).prove(
           ProvableDocument(
@@ -55,10 +54,7 @@ package final class MockProver: Sendable {
       last.withLock { $0 = $0.suffix(1) + [(statement, proof)] }
     }
     let elements = parts.elements.map { element in
-      CBORValue.map([
-        (key: "elementIdentifier", value: .text(element.identifier)),
-        (key: "elementValue", value: .encoded(element.value)),
-      ])
+      CBORValue.map([("elementIdentifier", .text(element.identifier)), ("elementValue", .encoded(element.value))])
     }
     let data: CBORValue = [
       "docType": .text(requested.docType), "zkSystemId": .text(circuit.label),
@@ -69,11 +65,12 @@ package final class MockProver: Sendable {
     var draft = ZkDocumentDraft(
       authority: authority, now: now, circuit: circuit, data: MapDraft(data), proof: proof.bytes, hash: proof.hash,
       signature: proof.signature)
-    try mutation.zkDocument?(&draft)
-    return draft.value
+    try mutation.apply(Stages.zkDocument, to: &draft)
+    if let signer = draft.signer { draft.data["msoX5chain"] = try signer.x5chain() }
+    return draft.fields.value
   }
 
-  private func prover(_ circuit: KnownCircuit) throws(ProverRefusal) -> LongfellowProver {
+  private func prover(_ circuit: KnownCircuit) throws(ProverError) -> LongfellowProver {
     if let made = provers.withLock({ $0[circuit] }) { return made }
     guard let pair = try? circuits.pair(for: circuit) else { throw .circuitNotSatisfied }
     let made = LongfellowProver(pair)
@@ -82,7 +79,7 @@ package final class MockProver: Sendable {
   }
 }
 
-/// A ZkDocument that is still to be put together (ISO/IEC 18013-5, second edition).
+/// The parts of a ZkDocument (ISO/IEC 18013-5, second edition).
 struct ZkDocumentDraft {
   let authority: MockAuthority
   let now: Timestamp
@@ -90,29 +87,23 @@ struct ZkDocumentDraft {
   /// ZkDocumentData.
   var data: MapDraft
   var proof: [UInt8]
-  /// Where the sections of both circuits' parts of the proof started.
+  /// The sections of both circuits' parts of the correct proof.
   let hash, signature: ProofSections
-  /// Changes the map of data and proof.
-  var finish: @Sendable (inout MapDraft) -> Void = { _ in }
+  /// A signer whose certificates replace the correct certificates; nil to keep the correct certificates.
+  var signer: MockSigner?
+  /// Replaces data and proof; nil to keep them.
+  var document: MapDraft?
 
-  var value: CBORValue {
-    var fields = MapDraft([("documentData", .embedded(data.value)), ("proof", .bytes(proof))])
-    finish(&fields)
-    return fields.value
-  }
+  var fields: MapDraft { document ?? MapDraft([("documentData", .embedded(data.value)), ("proof", .bytes(proof))]) }
 
-  /// Changes the elements of the only namespace, each with `elementIdentifier` and `elementValue`.
-  mutating func changeElements(_ change: (inout [MapDraft]) throws -> Void) rethrows {
-    var issued = MapDraft(data["issuerSigned"])
-    guard let first = issued.entries.first, case .array(let items) = first.value else { return }
-    var elements = items.map { MapDraft($0) }
-    try change(&elements)
-    issued.entries[0].value = .array(elements.map(\.value))
-    data["issuerSigned"] = issued.value
+  /// The only namespace, with its elements.
+  var namespace: (key: CBORValue, value: CBORValue) {
+    get { MapDraft(data["issuerSigned"]).entries.first ?? ("", []) }
+    set { data["issuerSigned"] = .map([newValue]) }
   }
 }
 
-/// What a proof needs of a document as the wallet would return it.
+/// The parts of a plain document that a proof needs.
 private struct PlainDocument {
   let issuerAuth: [UInt8]
   let chain: [UInt8]
@@ -128,7 +119,7 @@ private struct PlainDocument {
       let items = namespaces[0].value.elements.map(Array.init),
       let chain = issuerAuth.elements.map(Array.init)?[1][label: 33],
       let deviceAuth = document[key: "deviceSigned"]?[key: "deviceAuth"]
-    else { throw MockError.cannotProve("the elements are not those of one namespace") }
+    else { throw MockError.cannotProve("the elements must be of one namespace") }
     self.issuerAuth = Array(issuerAuth.encoded)
     self.chain = Array(chain.encoded)
     namespace = namespaces[0].key.text ?? ""

@@ -3,17 +3,16 @@ import CBOR
 import Cryptography
 import Longfellow
 
-/// A mock wallet. It holds documents of the mock authority and answers requests, rightly or in any of the named wrong
-/// ways.
+/// A mock wallet with documents of the mock authority. Its responses are correct, or wrong in any named way.
 ///
 /// The same seed, data, request, session, variant and time give the same bytes.
 package struct MockWallet: Sendable {
   package let authority: MockAuthority
   package let documents: [MockDocumentData]
   package let deviceCurve: Curve
-  /// How the authority issued the documents.
+  /// The authority's choices for the documents.
   package let issuing: MockIssuing
-  /// What makes zero-knowledge proofs; nil for a wallet that makes none.
+  /// Makes zero-knowledge proofs; nil for a wallet that makes none.
   package let prover: MockProver?
 
   package init(
@@ -27,29 +26,28 @@ package struct MockWallet: Sendable {
     self.prover = prover
   }
 
-  /// The answer to Apple's in-app request: an `APPLE-HPKE-v1` envelope. It holds the first requested document that the
-  /// wallet has.
+  /// The response to Apple's in-app request: an `APPLE-HPKE-v1` envelope with the wallet's first requested document.
   package func answerApple(
     _ request: MockRequest, session: MockAppleSession, variant: MockVariant = .good, at now: Timestamp
-  ) throws -> MockAnswer {
+  ) throws -> MockWalletResponse {
     let expected = AppleEnvelopeDraft(session)
     return try variant.applied(over: MockProtocol.appleInApp, seen: \.bytes) { mutation in
       var envelope = expected
-      try mutation.session?(&envelope)
-      let seed = try answerSeed(envelope.transcript)
+      try mutation.apply(Stages.session, to: &envelope)
+      let seed = try responseSeed(envelope.transcript)
       let response = try deviceResponse(
         request, transcript: envelope.transcript, authentication: .signature, mutation: mutation, documentLimit: 1,
         seed: seed, at: now)
       var plaintext = PlaintextDraft(response: response)
-      try mutation.plaintext?(&plaintext)
+      try mutation.apply(Stages.plaintext, to: &plaintext)
       let message = plaintext.value.encoded()
       // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
       let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
       var fields = try envelope.seal(message, ephemeralKey: ephemeral)
-      try mutation.envelope?(&fields)
+      try mutation.apply(Stages.envelope, to: &fields)
       var bytes = fields.value.encoded()
-      try mutation.envelopeBytes?(&bytes)
-      return MockAnswer(
+      try mutation.apply(Stages.envelopeBytes, to: &bytes)
+      return MockWalletResponse(
         bytes: bytes, deviceResponse: response, sessionTranscript: expected.transcript, variant: variant)
     }
   }
@@ -58,29 +56,29 @@ package struct MockWallet: Sendable {
   package func answer(
     _ request: MockRequest, transcript: [UInt8], authentication: MockDeviceAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
-  ) throws -> MockAnswer {
+  ) throws -> MockWalletResponse {
     let response = try variant.applied(
       over: MockProtocol.anyTranscript, usesMAC: authentication.isMAC, hasProofs: proves(request), seen: \.self
     ) { mutation in
       try deviceResponse(
         request, transcript: transcript, authentication: authentication, mutation: mutation,
-        documentLimit: request.documents.count, seed: answerSeed(transcript), at: now)
+        documentLimit: request.documents.count, seed: responseSeed(transcript), at: now)
     }
-    return MockAnswer(bytes: response, deviceResponse: response, sessionTranscript: transcript, variant: variant)
+    return MockWalletResponse(
+      bytes: response, deviceResponse: response, sessionTranscript: transcript, variant: variant)
   }
 
-  /// Whether the answer to this request has a proof.
+  /// True if the response to this request has a proof.
   func proves(_ request: MockRequest) -> Bool {
     prover.map { prover in request.documents.contains { prover.canProve($0) } } ?? false
   }
 
-  /// The seed of an answer. It differs for every session, since every session has its own transcript.
-  func answerSeed(_ transcript: [UInt8]) throws -> MockSeed {
+  /// The seed of a response. Every session has its own seed, since it has its own transcript.
+  func responseSeed(_ transcript: [UInt8]) throws -> MockSeed {
     try authority.seed.child("answer", context: transcript)
   }
 
-  /// - Parameter whole: all that the session requests, if this response is only a part of the answer; nil if it is the
-  ///   whole.
+  /// - Parameter whole: the session's whole request, if this is one of several DeviceResponses; nil for `request`.
   func deviceResponse(
     _ request: MockRequest, of whole: MockRequest? = nil, transcript: [UInt8],
     authentication: MockDeviceAuthentication, readerKey: PublicKey? = nil, mutation: MockMutation, documentLimit: Int,
@@ -95,24 +93,24 @@ package struct MockWallet: Sendable {
     guard let first = held.first else { throw MockError.noRequestedDocument(request.documents.map(\.docType)) }
     func builder(_ seed: MockSeed) -> DocumentBuilder {
       DocumentBuilder(
-        authority: authority, held: documents, deviceCurve: deviceCurve, issuing: issuing, walletSeed: authority.seed,
-        seed: seed, transcript: transcript, authentication: authentication, readerKey: readerKey, now: now)
+        wallet: self, seed: seed, transcript: transcript, authentication: authentication, readerKey: readerKey,
+        now: now)
     }
-    var answered: [CBORValue] = []
+    var plain: [CBORValue] = []
     var proofs: [CBORValue] = []
     for document in held.prefix(documentLimit) {
-      let made = try builder(seed).document(document.data, answering: document.requested, mutation: mutation)
+      let made = try builder(seed).document(document.data, for: document.requested, mutation: mutation)
       if let prover, prover.canProve(document.requested) {
         proofs.append(
           try prover.zkDocument(
             about: made, for: document.requested, transcript: transcript, authority: authority, mutation: mutation,
             seed: seed, at: now))
       } else {
-        answered.append(made)
+        plain.append(made)
       }
     }
     var fields = MapDraft([("version", "1.0")])
-    if proofs.isEmpty || !answered.isEmpty { fields["documents"] = .array(answered) }
+    if proofs.isEmpty || !plain.isEmpty { fields["documents"] = .array(plain) }
     if !proofs.isEmpty { fields["zkDocuments"] = .array(proofs) }
     fields["status"] = 0
     var draft = ResponseDraft(
@@ -120,16 +118,16 @@ package struct MockWallet: Sendable {
       request: whole ?? request,
       anotherDocument: { label, change in
         try builder(seed.child(label, context: transcript))
-          .document(first.data, answering: first.requested, mutation: change)
+          .document(first.data, for: first.requested, mutation: change)
       })
-    try mutation.response?(&draft)
-    var bytes = mutation.style.encode(draft.fields.value)
-    try mutation.responseBytes?(&bytes)
+    try mutation.apply(Stages.response, to: &draft)
+    var bytes = try mutation.settings.style.encode(draft.fields.value)
+    try mutation.apply(Stages.responseBytes, to: &bytes)
     return bytes
   }
 
-  /// The document that answers, and its place among those of its type. A wallet with too few of a type presents the last
-  /// one again.
+  /// The document for a request, and its index among the documents of its type. If the wallet has too few, the last
+  /// document is used again.
   func document(for requested: MockRequest.Document) -> (copy: Int, data: MockDocumentData)? {
     let copies = documents.filter { $0.docType == requested.docType }
     return copies.isEmpty
@@ -137,22 +135,22 @@ package struct MockWallet: Sendable {
   }
 }
 
-/// What a relying party requests, as far as a wallet needs to know: document types, and elements of namespaces.
+/// A relying party's request: document types, and elements of namespaces.
 package struct MockRequest: Sendable {
   package struct Document: Sendable {
     package var docType: String
     package var elements: [Element]
-    /// The NN of every question "is at least NN years old". The nearest attestation answers it.
+    /// The NN of every question "is at least NN years old".
     package var ageOver: [Int]
-    /// The circuits that are offered for a proof in its place; empty where none is asked for.
+    /// The circuits that are offered for a proof; empty if no proof is requested.
     package var circuits: [KnownCircuit] = []
-    /// Whether only a proof is welcome.
+    /// True if only a proof is accepted.
     package var requiresProof = false
-    /// Sets of elements that may come in place of one that is lacking (ISO/IEC 18013-5, second edition, 10.2.4).
+    /// Sets of elements that may replace a missing element (ISO/IEC 18013-5, second edition, 10.2.4).
     var substitutes: [(requested: Element, sets: [[Element]])] = []
-    /// Sets of which one is to be returned (OpenID4VP 1.0, 6.4.1); empty where all elements are.
+    /// Sets of elements. The wallet returns one of them (OpenID4VP 1.0, 6.4.1); if empty, all elements.
     var claimSets: [[Element]] = []
-    /// Which of the wallet's documents of the type answers, from 0.
+    /// The index of the document among the wallet's documents of the type.
     package var copy = 0
 
     package typealias Element = (namespace: String, identifier: String)
@@ -163,7 +161,8 @@ package struct MockRequest: Sendable {
       self.ageOver = ageOver
     }
 
-    /// The elements of an answer in full: of each set or element the first that is there; nil if one is lacking.
+    /// The elements of a full response: the first available choice for each requested element. Nil if an element has no
+    /// available choice.
     func satisfied(by isThere: (Element) -> Bool) -> [Element]? {
       if !claimSets.isEmpty { return claimSets.first { $0.allSatisfy(isThere) } }
       var chosen: [Element] = []
@@ -176,7 +175,8 @@ package struct MockRequest: Sendable {
     }
   }
 
-  /// The documents in the order of preference. An Apple in-app answer holds the first that the wallet has.
+  /// The documents in the order of preference. An Apple in-app response has only one document: the first that the
+  /// wallet has.
   package var documents: [Document]
 
   package init(documents: [Document]) { self.documents = documents }
@@ -184,26 +184,22 @@ package struct MockRequest: Sendable {
   /// The request for which every variant's codes hold.
   package static let standard = MockRequest(documents: [.standardMDL])
 
-  /// The same as `standard` without the birth date, so that only `age_over_NN` can prove an age.
-  package static let ageOnly = MockRequest(documents: [
-    Document(
-      docType: MockDocType.mDL,
-      elements: Document.standardMDL.elements.filter { $0.identifier != "birth_date" }, ageOver: [21])
-  ])
+  /// Like `standard`, but without the birth date, so that only `age_over_NN` can prove an age.
+  package static let ageOnly = licence(Document.standardMDL.elements.filter { $0.identifier != "birth_date" })
 
-  /// The same as `standard` with the document's own expiry date.
-  package static let withExpiryDate = MockRequest(documents: [
-    Document(
-      docType: MockDocType.mDL, elements: Document.standardMDL.elements + [(MockNamespace.mDL, "expiry_date")],
-      ageOver: [21])
-  ])
+  /// Like `standard`, but with the document's own expiry date.
+  package static let withExpiryDate = licence(Document.standardMDL.elements + [(MockNamespace.mDL, "expiry_date")])
+
+  private static func licence(_ elements: [Document.Element]) -> MockRequest {
+    MockRequest(documents: [Document(docType: MockDocType.mDL, elements: elements, ageOver: [21])])
+  }
 
   package static let photoID = MockRequest(documents: [.standardPhotoID])
 
-  /// Whether the holder of an mDL is 18, shown by a proof only.
+  /// The age of 18 of an mDL's holder, shown only by a proof.
   package static let proofOfAge = MockRequest(documents: [.proven(elements: [], ageOver: [18])])
 
-  /// Two texts of an mDL, shown by a proof only.
+  /// Two texts of an mDL, shown only by a proof.
   package static let proofOfNames = MockRequest(documents: [
     .proven(elements: ["issuing_country", "issuing_jurisdiction"], ageOver: [])
   ])
@@ -221,7 +217,7 @@ extension MockRequest.Document {
     ].map { (MockNamespace.mDL, $0) },
     ageOver: [21])
 
-  /// Elements of an mDL, for which a proof by any circuit that fits is welcome, and nothing else.
+  /// Elements of an mDL, for which only a proof is accepted, by any circuit that fits.
   package static func proven(elements: [String], ageOver: [Int]) -> MockRequest.Document {
     var document = MockRequest.Document(
       docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)
@@ -238,20 +234,20 @@ extension MockRequest.Document {
     ageOver: [21])
 }
 
-/// A wallet's answer, and what it answers.
-package struct MockAnswer: Sendable {
+/// A wallet's response.
+package struct MockWalletResponse: Sendable {
   /// The bytes that are sent: the Apple envelope, or the DeviceResponse.
   package let bytes: [UInt8]
   package let deviceResponse: [UInt8]
-  /// The transcript that the verifier has to build for the session, even if the variant made the wallet use another.
+  /// The verifier's transcript, even if the variant used another.
   package let sessionTranscript: [UInt8]
   package let variant: MockVariant
 }
 
-/// How the device proves that it holds the device key.
+/// The device's proof that it holds the device key.
 package enum MockDeviceAuthentication: Sendable {
   case signature
-  /// A MAC. Its key comes from ECDH with the reader's ephemeral key, which is on the device key's curve.
+  /// A MAC by ECDH with the reader's ephemeral key, which is on the device key's curve.
   case mac(readerKey: PublicKey)
 
   package var isMAC: Bool { if case .mac = self { true } else { false } }

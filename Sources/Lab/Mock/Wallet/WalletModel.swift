@@ -1,27 +1,26 @@
 import Base
 
-/// How the code of a published wallet answers a request. It is a model of code that was read or run, and not the wallet.
-///
-/// One algorithm has what all have in common; a row says how a wallet differs.
+/// A model of a published wallet's responses, derived from its code or from runs. All models share an algorithm; each
+/// has a row of differences.
 package struct WalletModel: Sendable {
-  /// How it reads a DeviceRequest of one version.
+  /// The rules for a DeviceRequest of one version.
   struct Reading: Sendable {
-    /// Whether it answers the first request for a document only, and whether it answers all or nothing.
+    /// Whether the wallet takes only the first document request; whether it takes either all requests or none.
     var takesFirst = false, takesAll = false
-    /// Whether it returns a document only if it has all elements or their substitutes. If not, one element is enough,
-    /// and substitutes are ignored.
+    /// Whether the wallet returns a document only if it is complete. If false, one element is enough, and substitutes
+    /// are ignored.
     var needsAll = true
-    /// Whether it goes by the use cases, if there are any.
+    /// Whether the wallet follows use cases, if the request has any.
     var readsUseCases = true
   }
 
-  /// How the wallet takes an OpenID4VP query that offers `mso_mdoc_zk` beside `mso_mdoc`.
+  /// The reaction to an OpenID4VP query that offers `mso_mdoc_zk` beside `mso_mdoc`.
   package enum Proofs: String, Sendable { case answered, refused, untried = "not tried" }
 
   package let name: String
-  /// Version 1.0 of a DeviceRequest, and later ones; nil where the code was not read.
+  /// The rules for version 1.0 of a DeviceRequest, and for later versions; nil if the code was not read.
   private var first, later: Reading?
-  /// Nil where OpenID4VP was not tried. Else it goes by OpenID4VP 1.0, 6.4.
+  /// Nil if OpenID4VP was not tried. Otherwise the wallet follows OpenID4VP 1.0, 6.4.
   package let proofs: Proofs?
 
   package var readsDeviceRequests: Bool { first != nil }
@@ -37,8 +36,7 @@ package struct WalletModel: Sendable {
       later: Reading(takesFirst: true), proofs: .answered),
     WalletModel("Multipaz (picker on Android)", Reading(takesAll: true)),
     WalletModel("walt.id", Reading()),
-    WalletModel(
-      "EUDI (Android)", Reading(needsAll: false, readsUseCases: false), proofs: .refused),
+    WalletModel("EUDI (Android)", Reading(needsAll: false, readsUseCases: false), proofs: .refused),
     WalletModel("EUDI (iOS)", Reading(needsAll: false, readsUseCases: false)),
     WalletModel("Credo", proofs: .untried), WalletModel("isomdl"), WalletModel("Apple Wallet"),
     WalletModel("Google Wallet"),
@@ -50,22 +48,22 @@ package struct WalletModel: Sendable {
   /// A DeviceRequest, or `dcql_query`.
   package enum Request: Sendable { case device([UInt8]), dcql(JSON) }
 
-  /// The documents that come back; none if the wallet returns nothing.
+  /// The documents of the response; none if there is no response.
   ///
   /// - Throws: `MockError` if the request cannot be read.
   package func answer(_ request: Request, holding held: Held) throws -> Held {
     switch request {
     case .device(let bytes):
-      let asked = try AskedDocuments(deviceRequest: Base64.encodeURLSafe(bytes))
+      let asked = try RequestedDocuments(deviceRequest: Base64.encodeURLSafe(bytes))
       return (asked.version == "1.0" ? first : later).map { Self.answer(asked, by: $0, holding: held) } ?? [:]
     case .dcql(let query):
-      let asked = try AskedDocuments(dcql: query)
+      let asked = try RequestedDocuments(dcql: query)
       let isRefused = proofs == .refused && asked.queries.contains(where: \.document.requiresProof)
       return isRefused ? [:] : Self.answer(asked, by: Reading(takesAll: true), holding: held)
     }
   }
 
-  private static func answer(_ asked: AskedDocuments, by reading: Reading, holding held: Held) -> Held {
+  private static func answer(_ asked: RequestedDocuments, by reading: Reading, holding held: Held) -> Held {
     let answers = asked.queries.map { query -> Set<[String]> in
       let document = query.document
       let isThere = { (element: MockRequest.Document.Element) in

@@ -5,51 +5,48 @@ import Mdoc
 import Mock
 import Sessions
 
-/// `/playground`: the page, its files and its configuration. Only test mode has them.
+/// Test mode's pages for trying the server, `/playground` and `/check`: the pages, their files and their configuration.
 enum PlaygroundRoutes {
-  static func all(_ playground: Playground) -> [Route] { PlaygroundAsset.all.map(route) + [configuration(playground)] }
+  /// - Parameter apiKey: test mode's key. The page acts as a relying party's backend. A real backend never gives its
+  ///   key to a page.
+  static func all(apiKey: String) -> [Route] { PlaygroundAsset.all.map(route) + [configuration(apiKey)] }
 
-  private static func configuration(_ playground: Playground) -> Route {
+  private static func configuration(_ apiKey: String) -> Route {
     Route(
-      method: .get, path: PathTemplate("/playground/config.json"), name: "getPlaygroundConfiguration",
-      summary: "What the page is set up with, test mode's API key among it. For a browser on this machine.",
+      .get, "/playground/config.json", "getPlaygroundConfiguration",
+      "The page's configuration, with test mode's API key. For a browser on this machine.",
       access: .anyone, success: .content("application/json"), problems: [.apiNotFound]
     ) { call throws(ServiceError) in
       try checkHost(call)
-      return guarded(Answer(json: PlaygroundConfiguration.json(playground, of: call.application.service)))
+      return guarded(Reply(json: PlaygroundConfiguration.json(apiKey, of: call.service)))
     }
   }
 
   private static func route(_ asset: PlaygroundAsset) -> Route {
     Route(
-      method: .get, path: PathTemplate("/playground" + (asset.name.isEmpty ? "" : "/\(asset.name)")),
-      name: asset.operation,
-      summary: asset.name.isEmpty ? "A page to try everything with, in a browser on this machine." : "A file of it.",
-      access: .anyone, success: .content(asset.mediaType), problems: [.apiNotFound]
+      .get, asset.path, asset.operation, asset.summary, access: .anyone, success: .content(asset.mediaType),
+      problems: [.apiNotFound]
     ) { call throws(ServiceError) in
       try checkHost(call)
-      return guarded(Answer(status: 200, mediaType: asset.mediaType, body: asset.body))
+      return guarded(Reply(asset.mediaType, asset.body))
     }
   }
 
-  /// Requires that the `Host` header names this machine. Another name does not even learn that there is a server.
-  ///
-  /// - Throws: `api.not_found` if the host is missing or has another name.
+  /// Throws `api.not_found` unless the `Host` header names this machine.
   private static func checkHost(_ call: RouteCall) throws(ServiceError) {
     guard let host = call.request.headers.single("Host"), ListenAddress.isThisMachine(host) else {
       throw ServiceError(.apiNotFound)
     }
   }
 
-  /// Adds headers that let the page load scripts and styles from, and call, this server only, forbid frames, and tell
-  /// other servers no address of the page.
-  private static func guarded(_ answer: Answer) -> Answer {
-    var answer = answer
-    answer.headers += [
+  /// Adds headers that limit the page's scripts, styles and calls to this server, forbid frames, and send no referrer.
+  private static func guarded(_ reply: Reply) -> Reply {
+    var reply = reply
+    reply.headers += [
       ("Content-Security-Policy", contentSecurityPolicy), ("Referrer-Policy", "no-referrer"),
       ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
-    return answer
+    return reply
   }
 
   private static let contentSecurityPolicy = [
@@ -58,25 +55,29 @@ enum PlaygroundRoutes {
   ].joined(separator: "; ")
 }
 
-/// Test mode's page for a person to try the server with: what it needs besides the application itself.
-struct Playground: Sendable {
-  /// Test mode's API key. The page acts as a relying party's backend; a real backend never gives its key to a page.
-  let apiKey: String
-}
-
-/// A file of the page, from the folder `Assets`, which the package's build rule embeds in the program.
+/// A file of the page, from the folder `Assets`, embedded in the program by the package's build rule.
 struct PlaygroundAsset: Sendable {
-  /// The path below `/playground`; empty for the page itself.
-  let name: String
+  let path: String
   /// The name of the operation in the OpenAPI description.
   let operation: String
+  let summary: String
   let mediaType: String
   let body: [UInt8]
 
   static let all: [PlaygroundAsset] = [
-    .init(name: "", operation: "getPlayground", mediaType: html, body: PackageResources.playground_html),
-    .init(name: "style.css", operation: "getPlaygroundStyle", mediaType: css, body: PackageResources.style_css),
+    .init(
+      path: "/playground", operation: "getPlayground",
+      summary: "A page for trying all requests, in a browser on this machine.", mediaType: text("html"),
+      body: PackageResources.playground_html),
+    .init(
+      path: "/check", operation: "getCheckPage",
+      summary: "A page that verifies bytes of your own, in a browser on this machine.", mediaType: text("html"),
+      body: PackageResources.check_html),
+    .init(
+      path: "/playground/style.css", operation: "getPlaygroundStyle", summary: file, mediaType: text("css"),
+      body: PackageResources.style_css),
     script("playground", PackageResources.playground_js),
+    script("check", PackageResources.check_js),
     script("api", PackageResources.api_js),
     script("ask", PackageResources.ask_js),
     script("contents", PackageResources.contents_js),
@@ -86,22 +87,23 @@ struct PlaygroundAsset: Sendable {
     script("verdict", PackageResources.verdict_js),
   ]
 
-  private static let html = "text/html; charset=utf-8"
-  private static let css = "text/css; charset=utf-8"
-  private static let javaScript = "text/javascript; charset=utf-8"
+  private static let file = "A file of the playground."
+
+  private static func text(_ subtype: String) -> String { "text/\(subtype); charset=utf-8" }
 
   private static func script(_ name: String, _ body: [UInt8]) -> PlaygroundAsset {
     PlaygroundAsset(
-      name: "\(name).js", operation: "getPlaygroundScript_\(name)", mediaType: javaScript, body: body)
+      path: "/playground/\(name).js", operation: "getPlaygroundScript_\(name)", summary: file,
+      mediaType: text("javascript"), body: body)
   }
 }
 
-/// The page's configuration: the possible requests, the ways of answering them, and what codes mean.
+/// The page's configuration: the possible requests, the variants of responses, and the codes' meanings.
 enum PlaygroundConfiguration {
-  static func json(_ playground: Playground, of service: VerificationService) -> JSON {
+  static func json(_ apiKey: String, of service: VerificationService) -> JSON {
     let protocols = service.protocolNames
     return [
-      "api_key": .string(playground.apiKey),
+      "api_key": .string(apiKey),
       "families": families(protocols),
       "presets": presets(protocols, circuits: service.circuits),
       "documents": documents,
@@ -110,9 +112,9 @@ enum PlaygroundConfiguration {
     ]
   }
 
-  // MARK: What can be asked
+  // MARK: Requests
 
-  /// The families of protocols: a session may offer those of one family together, and no others.
+  /// The families of protocols. A session may offer several protocols of one family.
   private static func families(_ offered: [String]) -> JSON {
     .array(
       ProtocolFamily.allCases.flatMap { family -> [JSON] in
@@ -139,17 +141,16 @@ enum PlaygroundConfiguration {
     }
   }
 
-  /// Requests that are ready to be made, of documents that the mock wallet has; and that of a proof, where there are
-  /// circuits for it.
+  /// Ready-made requests for documents of the mock wallet. If circuits are available, there is also a request for a
+  /// proof.
   private static func presets(_ offered: [String], circuits: CircuitLibrary?) -> JSON {
     var presets = [
       preset("over-18", "Over 18", "a driving licence, one answer", [driving([], ages: [18])], inApp: true),
       preset("over-21", "Over 21", "a driving licence, one answer", [driving([], ages: [21])], inApp: true),
       preset(
         "full-identity", "Full identity", "names, portrait, birth, address",
-        [
-          driving(["family_name", "given_name", "portrait", "birth_date", "resident_address", "document_number"])
-        ], inApp: true),
+        [driving(["family_name", "given_name", "portrait", "birth_date", "resident_address", "document_number"])],
+        inApp: true),
       preset(
         "driving-licence", "Driving licence", "who may drive what, and until when",
         [driving(["family_name", "given_name", "portrait", "driving_privileges", "expiry_date"])], inApp: true),
@@ -187,17 +188,15 @@ enum PlaygroundConfiguration {
   }
 
   /// - Parameters:
-  ///   - inApp: whether Apple's in-app protocol can ask it.
-  ///   - protocolName: by which alone it is asked; nil for the one that the person chose.
+  ///   - inApp: whether Apple's in-app protocol supports the request.
+  ///   - protocolName: the request's only protocol; nil to let the person choose.
   private static func preset(
     _ name: String, _ label: String, _ about: String, _ documents: [JSON], inApp: Bool = false,
     by protocolName: String? = nil
   ) -> JSON {
     [
       "name": .string(name), "label": .string(label), "about": .string(about), "in_app": .bool(inApp),
-      "request": .members([
-        "protocols": protocolName.map { [.string($0)] }, "documents": .array(documents),
-      ]),
+      "request": .members(["protocols": protocolName.map { [.string($0)] }, "documents": .array(documents)]),
     ]
   }
 
@@ -205,9 +204,7 @@ enum PlaygroundConfiguration {
     asked(DocType.mDL, Namespace.mDL, elements, ages: ages)
   }
 
-  private static func asked(
-    _ docType: String, _ namespace: String, _ elements: [String], ages: [Int64] = []
-  ) -> JSON {
+  private static func asked(_ docType: String, _ namespace: String, _ elements: [String], ages: [Int64] = []) -> JSON {
     .members([
       "doc_type": .string(docType),
       "elements": .array(elements.map { ["namespace": .string(namespace), "identifier": .string($0)] }),
@@ -239,22 +236,18 @@ enum PlaygroundConfiguration {
       })
   }
 
-  // MARK: How it can be answered
+  // MARK: Variants of responses
 
   private static func variantGroups(_ protocols: [String]) -> JSON {
-    let groups = MockVariant.groups.map { (name: $0.name, variants: $0.variants) }
-    let published = (name: "published lists", variants: MockPublishedList.chosen.map(\.variant))
+    let published = MockVariant.Group(name: "published lists", variants: MockPublishedList.chosen.map(\.variant))
     return .array(
-      (groups + [published]).map { group in
-        [
-          "name": .string(group.name),
-          "variants": .array(group.variants.map { variant($0, protocols) }),
-        ]
+      (MockVariant.groups + [published]).map { group in
+        ["name": .string(group.name), "variants": .array(group.variants.map { variant($0, protocols) })]
       })
   }
 
-  /// A variant for the page. Its `protocols` are those for which its codes hold, if a proof is asked for where it needs
-  /// one.
+  /// A variant for the page, with the protocols for which its codes hold. If it needs a proof, it also has a request
+  /// for a proof.
   private static func variant(_ variant: MockVariant, _ protocols: [String]) -> JSON {
     [
       "name": .string(variant.name), "summary": .string(variant.summary),
@@ -265,7 +258,7 @@ enum PlaygroundConfiguration {
     ]
   }
 
-  // MARK: What codes mean
+  // MARK: Codes
 
   private static let codes: JSON = .array(
     Code.allCases.map { code in

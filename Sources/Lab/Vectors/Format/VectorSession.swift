@@ -1,6 +1,6 @@
 import Base
 
-/// The relying party's knowledge of the session that the answer belongs to.
+/// The relying party's knowledge of the response's session.
 package enum VectorSession: Sendable, Hashable {
   /// Apple's in-app request: the input is the encrypted envelope.
   case appleInApp(AppleInApp)
@@ -10,63 +10,66 @@ package enum VectorSession: Sendable, Hashable {
   case annexC(AnnexC)
   /// OpenID4VP: the input is the JSON object of the response's parameters.
   case openID4VP(OpenID4VP)
-  /// No wallet's answer: the input is a list of anchors, judged by itself.
+  /// No wallet: the input is a list of anchors, judged by itself.
   case list(VectorList)
 
   package struct AppleInApp: Sendable, Hashable {
-    package var nonce: [UInt8]
-    package var merchantID: String
-    package var teamID: String
-    /// The P-256 scalar that decrypts the answer. It is a test key and public, as is everything in a vector.
-    package var recipientKey: [UInt8]
+    package var nonce: [UInt8] = []
+    package var merchantID = ""
+    package var teamID = ""
+    /// The P-256 scalar that decrypts the response. Like everything in a vector, the scalar is public.
+    package var recipientKey: [UInt8] = []
+
+    package init() {}
   }
 
   package struct Proximity: Sendable, Hashable {
     /// The encoded SessionTranscript.
-    package var transcript: [UInt8]
-    /// The P-256 scalar of the reader's ephemeral key, for a device MAC; nil if the verifier has none.
+    package var transcript: [UInt8] = []
+    /// The P-256 scalar of the reader's ephemeral key, for a device MAC; nil if the verifier has no such key.
     package var readerKey: [UInt8]?
+
+    package init() {}
   }
 
   /// ISO/IEC TS 18013-7, Annex C.
   package struct AnnexC: Sendable, Hashable {
     /// The base64url text that was sent. The transcript hashes it unchanged.
-    package var encryptionInfo: String
-    package var origin: String
-    /// The P-256 scalar that decrypts the answer.
-    package var recipientKey: [UInt8]
+    package var encryptionInfo = ""
+    package var origin = ""
+    /// The P-256 scalar that decrypts the response.
+    package var recipientKey: [UInt8] = []
+
+    package init() {}
   }
 
   package struct OpenID4VP: Sendable, Hashable {
-    /// The protocol's name in the HTTP API. It tells the channel of the request and the answer.
-    package var protocolName: String
-    package var nonce: String
-    package var channel: Channel
-    /// Nil if the answer is to come unencrypted.
-    package var encryption: Encryption?
+    /// The protocol's name in the HTTP API. It tells the channel of the request and the response.
+    package let protocolName: String
+    package var nonce = ""
+    /// The website, over the Digital Credentials API; otherwise empty.
+    package var origin = ""
+    /// The client identifier. Like the next two members, it is empty except for a redirect.
+    package var clientID = ""
+    package var responseURI = ""
+    package var state: String?
+    /// The P-256 scalar for decryption and for a device MAC; nil if the response must be unencrypted.
+    package var encryptionKey: [UInt8]?
+    /// The `kid` of the encryption key in the request.
+    package var keyID: String?
 
-    package enum Channel: Sendable, Hashable {
-      case digitalCredentialsAPI(origin: String)
-      case redirect(clientID: String, responseURI: String, state: String?)
+    package init(protocolName: String) { self.protocolName = protocolName }
 
-      var isRedirect: Bool { if case .redirect = self { true } else { false } }
-    }
+    var isRedirect: Bool { Self.redirected.contains(protocolName) }
 
-    package struct Encryption: Sendable, Hashable {
-      /// The P-256 scalar that decrypts the answer. It is also the reader key of a device MAC.
-      package var key: [UInt8]
-      /// The `kid` of the encryption key in the request.
-      package var keyID: String
-    }
-
-    /// Protocols of such a session whose answer comes over the Digital Credentials API.
-    static let overBrowser = ["openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
-    static let redirected = ["openid4vp", annexB]
+    /// Protocols over the Digital Credentials API.
+    package static let overBrowser = ["openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
+    package static let redirected = ["openid4vp", annexB]
     /// ISO/IEC TS 18013-7, Annex B.
-    static let annexB = "openid4vp-iso-18013-7-annex-b"
+    package static let annexB = "openid4vp-iso-18013-7-annex-b"
   }
 
-  static let annexCName = "org-iso-mdoc"
+  package static let annexCName = "org-iso-mdoc"
 
   package var protocolName: String {
     switch self {
@@ -79,81 +82,198 @@ package enum VectorSession: Sendable, Hashable {
   }
 }
 
-extension VectorSession {
-  init(name: String, _ reader: MemberParser) throws(VectorFault) {
-    switch name {
-    case "apple-in-app":
-      self = .appleInApp(
-        .init(
-          nonce: try reader.bytes("nonce"), merchantID: try reader.string("merchant_id"),
-          teamID: try reader.string("team_id"), recipientKey: try reader.bytes("recipient_key")))
-    case "proximity":
-      self = .proximity(
-        .init(
-          transcript: try reader.bytes("transcript"),
-          readerKey: try reader.optional("reader_key") == nil ? nil : reader.bytes("reader_key")))
-    case Self.annexCName:
-      self = .annexC(
-        .init(
-          encryptionInfo: try reader.string("encryption_info"), origin: try reader.string("origin"),
-          recipientKey: try reader.bytes("recipient_key")))
-    case let name where (OpenID4VP.overBrowser + OpenID4VP.redirected).contains(name):
-      self = .openID4VP(try OpenID4VP(name: name, reader))
-    default:
-      guard let format = VectorList.Format(rawValue: name) else {
-        throw VectorFault(pointer: "/protocol", problem: "names no protocol that is known here")
-      }
-      self = .list(try VectorList(format, reader))
-    }
-  }
+// MARK: The file
 
-  var json: JSON {
-    switch self {
-    case .appleInApp(let session):
-      [
-        "nonce": .bytes(session.nonce), "merchant_id": .string(session.merchantID),
-        "team_id": .string(session.teamID), "recipient_key": .bytes(session.recipientKey),
-      ]
-    case .proximity(let session):
-      .members(["transcript": .bytes(session.transcript), "reader_key": session.readerKey.map { .bytes($0) }])
-    case .annexC(let session):
-      [
-        "encryption_info": .string(session.encryptionInfo), "origin": .string(session.origin),
-        "recipient_key": .bytes(session.recipientKey),
-      ]
-    case .openID4VP(let session): session.json
-    case .list(let list): list.json
+extension VectorSession {
+  static let protocolNames =
+    ["apple-in-app", "proximity", annexCName] + OpenID4VP.overBrowser + OpenID4VP.redirected
+    + VectorList.Format.allCases.map(\.rawValue)
+
+  private static let schema = Schema.oneOf([
+    AppleInApp.shape.schema, Proximity.shape.schema, AnnexC.shape.schema,
+    OpenID4VP.browserShape(of: "").schema, OpenID4VP.redirectShape(of: "").schema,
+    VectorList.shape(of: .vical).schema, VectorList.shape(of: .trustedEntities).schema,
+  ])
+
+  /// The form of this protocol's session, with the schema for the sessions of all protocols.
+  static func shape(of protocolName: String) -> Shape<VectorSession> {
+    let openID4VP = OpenID4VP.shape(of: protocolName)
+    let format = VectorList.Format(rawValue: protocolName)
+    let list = VectorList.shape(of: format ?? .vical)
+    return Shape(schema) { json, pointer, faults in
+      switch protocolName {
+      case "apple-in-app": AppleInApp.shape.read(json, pointer, &faults).map { .appleInApp($0) }
+      case "proximity": Proximity.shape.read(json, pointer, &faults).map { .proximity($0) }
+      case annexCName: AnnexC.shape.read(json, pointer, &faults).map { .annexC($0) }
+      case _ where format != nil: list.read(json, pointer, &faults).map { .list($0) }
+      default: openID4VP.read(json, pointer, &faults).map { .openID4VP($0) }
+      }
+    } write: { session in
+      switch session {
+      case .appleInApp(let session): AppleInApp.shape.write(session)
+      case .proximity(let session): Proximity.shape.write(session)
+      case .annexC(let session): AnnexC.shape.write(session)
+      case .openID4VP(let session): openID4VP.write(session)
+      case .list(let session): list.write(session)
+      }
     }
   }
 }
 
+extension VectorSession.AppleInApp {
+  fileprivate static let shape = Shape<Self>.form(
+    "apple", from: Self(), Member("nonce", \.nonce, .bytes), Member("merchant_id", \.merchantID, .nonEmpty),
+    Member("team_id", \.teamID, .nonEmpty), Member("recipient_key", \.recipientKey, .bytes))
+}
+
+extension VectorSession.Proximity {
+  fileprivate static let shape = Shape<Self>.form(
+    "proximity", from: Self(), Member("transcript", \.transcript, .bytes), .ifAny("reader_key", \.readerKey, .bytes))
+}
+
+extension VectorSession.AnnexC {
+  fileprivate static let shape = Shape<Self>.form(
+    "annexC", from: Self(), Member("encryption_info", \.encryptionInfo, .text(matching: "^[A-Za-z0-9_-]*$")),
+    Member("origin", \.origin, .nonEmpty), Member("recipient_key", \.recipientKey, .bytes))
+}
+
 extension VectorSession.OpenID4VP {
-  fileprivate init(name: String, _ reader: MemberParser) throws(VectorFault) {
-    protocolName = name
-    nonce = try reader.string("nonce")
-    if reader.optional("encryption_key") != nil {
-      encryption = Encryption(key: try reader.bytes("encryption_key"), keyID: try reader.string("key_id"))
-    }
-    if Self.overBrowser.contains(name) {
-      channel = .digitalCredentialsAPI(origin: try reader.string("origin"))
-    } else {
-      channel = .redirect(
-        clientID: try reader.string("client_id"), responseURI: try reader.string("response_uri"),
-        state: try reader.optional("state") == nil ? nil : reader.string("state"))
+  fileprivate static func shape(of name: String) -> Shape<Self> {
+    (overBrowser.contains(name) ? browserShape(of: name) : redirectShape(of: name)).holding { json, pointer, faults in
+      if json["encryption_key"] != nil, json["key_id"] == nil { faults.add("\(pointer)/key_id", "is required") }
     }
   }
 
-  fileprivate var json: JSON {
-    var members: [JSON.Member] = [.init("nonce", .string(nonce))]
-    switch channel {
-    case .digitalCredentialsAPI(let origin): members.append(.init("origin", .string(origin)))
-    case .redirect(let clientID, let responseURI, let state):
-      members += [.init("client_id", .string(clientID)), .init("response_uri", .string(responseURI))]
-      if let state { members.append(.init("state", .string(state))) }
+  fileprivate static func browserShape(of name: String) -> Shape<Self> {
+    Shape<Self>.form(
+      "openID4VP", from: Self(protocolName: name), Member("nonce", \.nonce, .nonEmpty),
+      Member("origin", \.origin, .nonEmpty), .ifAny("encryption_key", \.encryptionKey, .bytes),
+      .ifAny("key_id", \.keyID, .nonEmpty))
+  }
+
+  fileprivate static func redirectShape(of name: String) -> Shape<Self> {
+    Shape<Self>.form(
+      "openID4VPRedirect", from: Self(protocolName: name), Member("nonce", \.nonce, .nonEmpty),
+      Member("client_id", \.clientID, .nonEmpty), Member("response_uri", \.responseURI, .nonEmpty),
+      .ifAny("state", \.state, .nonEmpty), .ifAny("encryption_key", \.encryptionKey, .bytes),
+      .ifAny("key_id", \.keyID, .nonEmpty))
+  }
+}
+
+/// The content of one address during a judgement: a list or a failure. All other addresses have no content.
+package struct VectorPublication: Sendable, Hashable {
+  /// The address, exactly as the document or certificate writes it.
+  package var address = ""
+  /// The media type of a list.
+  package var mediaType: String?
+  /// Empty if there is a failure.
+  package var list = VectorInput()
+  package var failure: Failure?
+
+  package enum Failure: String, Sendable, Hashable, CaseIterable {
+    case unavailable
+    case tooLarge = "too_large"
+  }
+
+  package init() {}
+
+  static let shape = Shape<VectorPublication>.form(
+    "publication", from: VectorPublication(), Member("address", \.address, .nonEmpty),
+    .ifAny("media_type", \.mediaType, .nonEmpty), .ifAny("bytes", \.list.stored, .bytes),
+    .ifAny("generator", \.list.described, VectorInput.parts), .ifAny("fault", \.failure, .name)
+  ).withOne(of: "bytes", "generator", "fault").holding { json, pointer, faults in
+    if json["fault"] == nil, json["media_type"] == nil { faults.add("\(pointer)/media_type", "is required") }
+  }
+}
+
+/// A relying party's configuration of a signed list of anchors, and its memory of the last list.
+package struct VectorList: Sendable, Hashable {
+  package var format: Format
+  /// The last accepted list of the same source; nil if no list was accepted.
+  package var last: LastAccepted?
+  /// The document types of each service type of a list of trusted entities, in their order.
+  package var issuance: [Service] = []
+  /// The service types whose certificates sign status lists.
+  package var revocation: [String] = []
+
+  package enum Format: String, Sendable, Hashable, CaseIterable {
+    /// ISO/IEC 18013-5, Annex C.
+    case vical
+    /// ETSI TS 119 602 in its JSON form.
+    case trustedEntities = "trusted-entities"
+  }
+
+  package struct Service: Sendable, Hashable {
+    package var type = ""
+    package var docTypes: [String] = []
+
+    package init() {}
+  }
+
+  package struct LastAccepted: Sendable, Hashable {
+    /// `date` of a VICAL or `ListIssueDateTime` of a list of trusted entities, as RFC 3339.
+    package var date: String
+    /// `vicalIssueID` or `LoTESequenceNumber`.
+    package var number: Int64?
+    /// SHA-256 of a VICAL's payload; nil for a list of trusted entities.
+    package var digest: [UInt8]?
+
+    package init(date: String, number: Int64?, digest: [UInt8]? = nil) {
+      (self.date, self.number, self.digest) = (date, number, digest)
     }
-    if let encryption {
-      members += [.init("encryption_key", .bytes(encryption.key)), .init("key_id", .string(encryption.keyID))]
-    }
-    return .object(members)
+  }
+
+  package init(format: Format) { self.format = format }
+
+  static func shape(of format: Format) -> Shape<VectorList> { format == .vical ? vicalShape : serviceShape }
+
+  private static let vicalShape = Shape<VectorList>.form(
+    "list", from: VectorList(format: .vical), .ifAny("last_accepted", \.last, LastAccepted.shape))
+
+  private static let serviceShape = Shape<VectorList>.form(
+    "serviceList", from: VectorList(format: .trustedEntities),
+    Member("issuance", \.issuance, Service.shape.list(atLeast: 1)),
+    Member("revocation", \.revocation, Shape.anyText.set), .ifAny("last_accepted", \.last, LastAccepted.shape))
+}
+
+/// A list whose anchors are trusted in addition to the vector's own.
+package struct VectorAnchorList: Sendable, Hashable {
+  package var list: VectorList
+  /// Names of files in the suite's `anchors` folder: the list's signer must be under one of them.
+  package var signers: [String]
+  package var input: VectorInput
+
+  package init(list: VectorList, signers: [String], input: VectorInput) {
+    (self.list, self.signers, self.input) = (list, signers, input)
+  }
+}
+
+extension VectorList.Service {
+  fileprivate static let shape = Shape<Self>.form(
+    "service", from: Self(), Member("service_type", \.type, .nonEmpty),
+    Member("doc_types", \.docTypes, Shape.anyText.set))
+}
+
+extension VectorList.LastAccepted {
+  fileprivate static let shape = Shape<Self>.form(
+    "lastAccepted", from: Self(date: "", number: nil),
+    Member("date", \.date, Shape.nonEmpty.checked("must be a time") { Timestamp(rfc3339: $0) != nil }),
+    .ifAny("number", \.number, .anyInteger), .ifAny("digest", \.digest, .bytes))
+}
+
+extension VectorAnchorList {
+  /// The members of `source` follow from the format.
+  static let shape = Shape.chosen(
+    by: "format", VectorList.Format.allCases.map { ($0.rawValue, shape(of: $0)) }, of: { $0.list.format.rawValue })
+
+  private static func shape(of format: VectorList.Format) -> Shape<VectorAnchorList> {
+    let sources = VectorList.Format.allCases.map { VectorList.shape(of: $0).schema }
+    return Shape<VectorAnchorList>.form(
+      "anchorList", from: VectorAnchorList(list: VectorList(format: format), signers: [], input: VectorInput()),
+      Member(derived: "format", \.list.format, .name),
+      Member("source", \.list, VectorList.shape(of: format).described(by: .oneOf(sources))),
+      Member("signers", \.signers, Shape.anyText.set), .ifAny("bytes", \.input.stored, .bytes),
+      .ifAny("generator", \.input.described, VectorInput.parts)
+    ).withOne(of: "bytes", "generator")
   }
 }

@@ -1,7 +1,8 @@
 import Base
+import Pages
 
-/// A run as one self-contained page for an auditor: the verdict and what it is about, then what fails and what each
-/// failure lets an attacker do, what was skipped, the counts, and every case under the clause that it enforces.
+/// A run as one self-contained page for an auditor: the verdict and its circumstances, each failure with an attacker's
+/// gain, the skipped cases, the counts, and every case under its clause.
 package struct HTMLReport {
   private let report: RunReport
 
@@ -10,7 +11,10 @@ package struct HTMLReport {
   package var bytes: [UInt8] {
     let counts = "<div class=\"pair\">\(groups)\(skips)</div>"
     let body = [header, failures, counts, costs, clauses, footer].filter { !$0.isEmpty }
-    return HTMLPage(title: "mdoc vectors: \(verdict)", body: body.joined(separator: "\n")).bytes
+    return HTMLPage(
+      title: "mdoc vectors: \(verdict)", body: body.joined(separator: "\n"),
+      script: String(decoding: PackageResources.report_js, as: UTF8.self)
+    ).bytes
   }
 
   private var verdict: String {
@@ -53,14 +57,14 @@ package struct HTMLReport {
       """
   }
 
-  /// The outcomes with their numbers; those that are expected to fail only where some are.
+  /// The outcomes with their numbers.
   private var shares: [(name: String, count: Int)] {
     let count = report.count
     let known = count.known > 0 ? [("known", count.known)] : []
     return [("passed", count.passed), ("failed", count.failed)] + known + [("skipped", count.skipped)]
   }
 
-  /// The shares of the outcomes as one line.
+  /// The shares of the outcomes as a bar.
   private var bar: String {
     var start = 0
     let parts = shares.map { name, number in
@@ -91,7 +95,7 @@ package struct HTMLReport {
         """
     }
     return
-      "<h2>What fails, and what that lets an attacker do</h2>\n\(classes(failures))\n<div class=\"cards\">\(cards.joined(separator: "\n"))</div>"
+      "<h2>Failed cases, and an attacker's gain</h2>\n\(classes(failures))\n<div class=\"cards\">\(cards.joined(separator: "\n"))</div>"
   }
 
   private func risks(_ result: VectorResult) -> String {
@@ -99,25 +103,23 @@ package struct HTMLReport {
     return "<ul class=\"risk\">\(result.consequences.map { "<li>\(escaped($0))</li>" }.joined())</ul>"
   }
 
-  /// How many wrong answers of each class were accepted or not answered.
+  /// The number of wrong responses of each class that were accepted or got no verdict.
   private func classes(_ failures: [VectorResult]) -> String {
     let rows = BugClass.allCases.compactMap { bugClass -> String? in
       let results = failures.filter { ($0.isLetThrough || $0.judgement == nil) && $0.bugClasses.contains(bugClass) }
       guard !results.isEmpty else { return nil }
       let musts = results.count { $0.summary.importance == .must }
-      return "<tr><td><code>\(bugClass.rawValue)</code> \(escaped(bugClass.consequence))</td>"
-        + "<td class=\"n\">\(musts)</td><td class=\"n\">\(results.count - musts)</td></tr>"
+      let head = "<code>\(bugClass.rawValue)</code> \(escaped(bugClass.consequence))"
+      return counts(head, ["\(musts)", "\(results.count - musts)"])
     }
     return rows.isEmpty ? "" : table(["Let through", "Must", "Should"], rows, kind: "counts")
   }
 
-  /// What the run says nothing about.
   private var skips: String {
-    let reasons = Dictionary(grouping: report.results.compactMap(\.skipReason)) { $0 }.sorted { $0.key < $1.key }
-    guard !reasons.isEmpty else { return "" }
-    let rows = reasons.map { "<tr><td>\(escaped($0.key))</td><td class=\"n\">\($0.value.count)</td></tr>" }
+    guard !report.skipReasons.isEmpty else { return "" }
+    let rows = report.skipReasons.sorted { $0.reason < $1.reason }.map { counts(escaped($0.reason), ["\($0.count)"]) }
     let rest = table(["Why", "Cases"], rows, kind: "counts")
-    return "<section><h2>What was skipped</h2>\n<p>This run says nothing about these cases.</p>\n\(rest)</section>"
+    return "<section><h2>Skipped cases</h2>\n<p>This run says nothing about these cases.</p>\n\(rest)</section>"
   }
 
   private var groups: String {
@@ -126,7 +128,7 @@ package struct HTMLReport {
     let rows = groups.map { name, count in
       let failed = count.failed + count.known
       let numbers = [(count.total, ""), (count.passed, ""), (failed, " failed"), (count.skipped, "")].map {
-        number, kind in "<td class=\"n\(number > 0 ? kind : " none")\">\(number)</td>"
+        "<td class=\"n\($0 > 0 ? $1 : " none")\">\($0)</td>"
       }
       return "<tr><td>\(escaped(name))</td>\(numbers.joined())</tr>"
     }
@@ -134,26 +136,27 @@ package struct HTMLReport {
     return "<section><h2>By group</h2>\n\(counts)</section>"
   }
 
-  /// The cases that took most memory or processor time; empty if the run did not measure.
+  /// The cases that took the most memory or processor time; empty if the run did not measure.
   private var costs: String {
     guard !report.byProcessorTime.isEmpty else { return "" }
     let most = report.byMemory.prefix(8) + report.byProcessorTime.prefix(8)
     var seen: Set<String> = []
     let rows = most.filter { seen.insert($0.summary.id).inserted }.map { result in
-      "<tr><td><a href=\"#\(escaped(result.summary.id))\">\(escaped(result.summary.id))</a></td>"
-        + "<td class=\"n\">\(result.measurement?.inputBytes ?? 0)</td>"
-        + "<td class=\"n\">\(result.measurement?.memoryText ?? "not known")</td>"
-        + "<td class=\"n\">\(result.measurement?.timeText ?? "")</td></tr>"
+      let id = escaped(result.summary.id)
+      let cost = result.measurement
+      return counts(
+        "<a href=\"#\(id)\">\(id)</a>",
+        ["\(cost?.inputBytes ?? 0)", cost?.memoryText ?? "not known", cost?.timeText ?? ""])
     }
     return """
-      <h2>What costs most</h2>
-      <p>Allowed for one answer: \(Limits.verificationMemoryBytes >> 20) MiB of memory beside the answer itself, and \
-      \(Limits.verificationSeconds) s of processor time.</p>
+      <h2>Most expensive cases</h2>
+      <p>Limits for one response: \(Limits.verificationMemoryBytes >> 20) MiB of memory beside the response itself, \
+      and \(Limits.verificationSeconds) s of processor time.</p>
       \(table(["Case", "Bytes", "Memory", "Time"], rows, kind: "counts"))
       """
   }
 
-  /// Every case under its clause: clauses with failures first, and failures first within them.
+  /// Every case under its clause. Clauses with failures come first, and within a clause, failures come first.
   private var clauses: String {
     let byClause = Dictionary(grouping: report.results, by: \.summary.reference).sorted { $0.key < $1.key }
     let failed = byClause.filter { $0.value.contains { $0.problem != nil } }
@@ -164,7 +167,7 @@ package struct HTMLReport {
         count.failed > 0
         ? "<span class=\"failed\">\(count.failed) of \(count.total) fail</span>" : "<span>\(count.total)</span>"
       let sorted = results.filter { $0.problem != nil } + results.filter { $0.problem == nil }
-      let rows = table(["Case", "What is wrong", "Must be", "Outcome"], sorted.map(row), kind: "cases")
+      let rows = table(["Case", "Fault", "Must be", "Outcome"], sorted.map(row), kind: "cases")
       return
         "<details\(count.failed > 0 ? " open" : "")><summary>\(escaped(clause)) \(note)</summary>\n\(rows)\n</details>"
     }
@@ -183,9 +186,9 @@ package struct HTMLReport {
   private var footer: String {
     """
     <footer>
-    <p>A case is something that a wallet or a publisher could send, with what a verifier must say to it. It passes if the \
-    verdict is that, and the codes of what is wrong are exactly those, where the verifier tells them. Right answers are \
-    among the cases: a verifier that refuses everything does not pass. All keys and persons in the vectors are made up.</p>
+    <p>A case is a message from a wallet or a publisher, with its expected verdict. It passes if the verifier gives \
+    this verdict. If the verifier names codes, they must be exactly the expected codes. Some cases are right responses: \
+    a verifier that refuses everything does not pass. All keys and persons in the vectors are made up.</p>
     <p>Made by <code>mdoc vectors run</code>; <code>mdoc vectors show ID</code> takes a case apart. This page fetches \
     nothing.</p>
     </footer>
@@ -198,23 +201,14 @@ package struct HTMLReport {
     let summary = result.summary
     let origin = ([result.group] + summary.cases).joined(separator: " ")
     return """
-      <tr id="\(escaped(summary.id))" class="\(name(result.outcome))"><td>\(escaped(summary.id)) \
+      <tr id="\(escaped(summary.id))" class="\(result.outcome.name)"><td>\(escaped(summary.id)) \
       <small>\(escaped(origin))</small></td><td>\(prose(summary.description))</td>\
       <td>\(expected(summary))</td><td>\(outcome(result))</td></tr>
       """
   }
 
-  private func name(_ outcome: VectorResult.Outcome) -> String {
-    switch outcome {
-    case .passed: "passed"
-    case .failed: "failed"
-    case .knownFailure: "known"
-    case .skipped: "skipped"
-    }
-  }
-
   private func outcome(_ result: VectorResult) -> String {
-    let badge = "<b class=\"badge\">\(name(result.outcome))</b>"
+    let badge = "<b class=\"badge\">\(result.outcome.name)</b>"
     switch result.outcome {
     case .passed: return badge
     case .skipped(let reason): return "\(badge) \(escaped(reason))"
@@ -230,7 +224,7 @@ package struct HTMLReport {
   private func observed(_ result: VectorResult) -> String {
     guard let judgement = result.judgement else { return escaped(result.problem ?? "not run") }
     let codes = judgement.codes ?? []
-    // Where verdict and codes are right, something else is not.
+    // The verdict and the codes are right here, so show the problem itself.
     let isAsExpected =
       judgement.isAccepted == result.summary.expectation.isAccepted && codes == result.summary.expectation.codes
     if isAsExpected { return escaped(result.problem ?? "") }
@@ -238,7 +232,7 @@ package struct HTMLReport {
     return codes.isEmpty ? "refused" : "refused with " + list(codes)
   }
 
-  /// A description, in which names of members stand between backticks.
+  /// A description in which backticks enclose names of members.
   private func prose(_ text: String) -> String {
     let parts = text.split(separator: "`", omittingEmptySubsequences: false).map { escaped(String($0)) }
     guard parts.count % 2 == 1 else { return escaped(text) }
@@ -247,6 +241,11 @@ package struct HTMLReport {
 
   private func list(_ codes: [String]) -> String {
     codes.map { "<code>\(escaped($0))</code>" }.joined(separator: ", ")
+  }
+
+  /// A row of a table of counts.
+  private func counts(_ head: String, _ numbers: [String]) -> String {
+    "<tr><td>\(head)</td>\(numbers.map { "<td class=\"n\">\($0)</td>" }.joined())</tr>"
   }
 
   private func table(_ heads: [String], _ rows: [String], kind: String) -> String {
@@ -258,5 +257,5 @@ package struct HTMLReport {
   }
 }
 
-/// For content and quoted attributes, of XML too.
+/// Escapes content and quoted attributes, in XML too.
 let escaped: @Sendable (String) -> String = HTMLText.escaped

@@ -27,7 +27,7 @@ package enum JSONReport {
   private static func result(_ result: VectorResult) -> JSON {
     .members([
       "id": .string(result.summary.id), "group": .string(result.group),
-      "outcome": .string(outcome(result.outcome)),
+      "outcome": .string(result.knownProblem == nil ? result.outcome.name : "failed_as_expected"),
       "problem": (result.problem ?? result.knownProblem).map { .string($0) },
       "skipped_because": result.skipReason.map { .string($0) },
       "importance": .string(result.summary.importance.rawValue), "reference": .string(result.summary.reference),
@@ -56,46 +56,31 @@ package enum JSONReport {
     case .either: "either"
     }
   }
-
-  private static func outcome(_ outcome: VectorResult.Outcome) -> String {
-    switch outcome {
-    case .passed: "passed"
-    case .failed: "failed"
-    case .knownFailure: "failed_as_expected"
-    case .skipped: "skipped"
-    }
-  }
 }
 
 extension VectorResult {
-  /// Whether it is a wrong answer that every verifier must refuse.
+  /// True for a wrong response that every verifier must refuse.
   var isSecurityCase: Bool { summary.importance == .must && !summary.expectation.isAccepted }
 
-  /// Whether the verifier accepted what it should refuse.
   package var isLetThrough: Bool { judgement?.isAccepted == true && !summary.expectation.isAccepted }
 
-  /// Whether the verifier refused what it should accept.
   package var isRefusedThoughRight: Bool { judgement?.isAccepted == false && summary.expectation.isAccepted }
 
-  /// What the failure means, a sentence for each bug class. Only what is let through helps an attacker.
+  /// A sentence for each bug class. Only accepted wrong responses help an attacker.
   package var consequences: [String] {
     if isRefusedThoughRight { return [BugClass.interoperability.consequence] }
     guard isLetThrough || judgement == nil else { return [] }
     return bugClasses.map { "\($0.rawValue): \($0.consequence)" }
   }
 
-  /// Lower is mended first: what must be right before what should, then by the classes' order.
+  /// The order of repair: `must` before `should`, then by the classes' order.
   var rank: Int {
     let worst = bugClasses.compactMap { BugClass.allCases.firstIndex(of: $0) }.min() ?? 0
     let severity = isLetThrough || judgement == nil ? worst : BugClass.allCases.count
     return (summary.importance == .must ? 0 : 100) + severity
   }
 
-  /// The bug classes of the flags, each once, in the order of the flags.
-  var bugClasses: [BugClass] {
-    let all = summary.flags.map(\.bugClass)
-    return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
-  }
+  var bugClasses: [BugClass] { summary.flags.map(\.bugClass).unique }
 }
 
 /// A run as JUnit XML for continuous integration, with one test suite for each group.
@@ -113,7 +98,7 @@ package enum JUnitReport {
     }
     for group in report.groups {
       let results = report.results.filter { $0.group == group.name }
-      let time = RunReport.text(seconds: results.reduce(0) { $0 + $1.duration })
+      let time = RunReport.text(seconds: results.reduce(0) { $0 + $1.seconds })
       lines.append(
         "  <testsuite name=\"\(escaped(group.name))\" \(attributes(group.count)) errors=\"0\" time=\"\(time)\" "
           + "timestamp=\"\(report.date)\">")
@@ -130,26 +115,23 @@ package enum JUnitReport {
   }
 
   private static func testCase(_ result: VectorResult) -> [String] {
-    let time = RunReport.text(seconds: result.duration)
+    let time = RunReport.text(seconds: result.seconds)
     let start =
       "    <testcase classname=\"vectors.\(escaped(result.group))\" name=\"\(escaped(result.summary.id))\" time=\"\(time)\""
+    let detail: String
     switch result.outcome {
     case .passed: return [start + "/>"]
-    case .skipped(let reason):
-      return [start + ">", "      <skipped message=\"\(escaped(reason))\"/>", "    </testcase>"]
-    case .knownFailure(let problem):
-      return [start + ">", "      <skipped message=\"fails as expected: \(escaped(problem))\"/>", "    </testcase>"]
+    case .skipped(let reason): detail = "<skipped message=\"\(escaped(reason))\"/>"
+    case .knownFailure(let problem): detail = "<skipped message=\"fails as expected: \(escaped(problem))\"/>"
     case .failed(let problem):
-      let classes = result.consequences.joined(separator: "\n")
       let text = """
         \(result.summary.description) (\(result.summary.importance.rawValue))
         Expected: \(result.summary.expectation.text). Came: \(result.observed).
         \(result.summary.reference)
-        \(classes)
+        \(result.consequences.joined(separator: "\n"))
         """
-      return [
-        start + ">", "      <failure message=\"\(escaped(problem))\">\(escaped(text))</failure>", "    </testcase>",
-      ]
+      detail = "<failure message=\"\(escaped(problem))\">\(escaped(text))</failure>"
     }
+    return [start + ">", "      \(detail)", "    </testcase>"]
   }
 }

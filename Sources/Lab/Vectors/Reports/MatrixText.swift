@@ -1,4 +1,5 @@
 import Base
+import Pages
 
 /// A matrix as Markdown and as one page, with the same words.
 package struct MatrixText: Sendable {
@@ -6,41 +7,46 @@ package struct MatrixText: Sendable {
 
   package init(_ matrix: VerifierMatrix) { self.matrix = matrix }
 
-  /// - Parameter showsCases: whether each case is named that some verifier got wrong. Without them nobody learns from the
-  ///   text what gets past a verifier, before its maintainers do.
+  /// - Parameter showsCases: whether to name each case with a wrong verdict. Inform the verifier's maintainers before
+  ///   publication.
   package func markdown(showsCases: Bool = true) -> [UInt8] {
     let names = matrix.runs.map { Self.plain($0.title) }
+    func head(_ cells: [String]) -> [String] { [Self.row(cells), Self.row(cells.map { _ in "---" })] }
     var lines = ["# How verifiers do", "", introduction, "", circumstances, ""]
-    func row(_ head: String, _ cells: [String]) -> String { "| \(([head] + cells).joined(separator: " | ")) |" }
-    lines += [row("If a wrong answer is accepted", names), row("---", names.map { _ in "---" })]
+    lines += head([Self.corner] + names)
     for bugClass in matrix.bugClasses {
-      let head = "`\(bugClass.rawValue)`: \(bugClass.consequence)"
-      lines.append(row(head, matrix.runs.map { text(matrix.cell($0, bugClass)) }))
+      let cells = matrix.runs.map { run in
+        let cell = matrix.cell(run, bugClass)
+        return cell.isGood ? text(cell) : "**\(text(cell))**"
+      }
+      lines.append(Self.row(["`\(bugClass.rawValue)`: \(bugClass.consequence)"] + cells))
     }
-    lines.append(row("Right answers refused", matrix.runs.map(rights)))
-    lines.append(row("Cases asked", matrix.runs.map(asked)))
-    lines += ["", Self.key]
+    lines += counts.map { Self.row([$0.name] + matrix.runs.map($0.text)) } + ["", Self.key]
     if !showsCases { lines += ["", Self.casesAreElsewhere] }
     for table in showsCases ? tables : [] {
-      lines += ["", "## \(table.title)", "", row("Case", ["What is wrong"] + names)]
-      lines += [row("---", ["---"] + names.map { _ in "---" })]
+      lines += ["", "## \(table.title)", ""] + head(["Case", "Fault"] + names)
       lines += table.rows.map { made in
-        row("`\(made.summary.id)`", ["\(made.summary.description) \(made.summary.reference)"] + made.cells)
+        Self.row(["`\(made.summary.id)`", "\(made.summary.description) \(made.summary.reference)"] + made.cells)
       }
     }
     for run in matrix.runs { lines += section(run) }
     return Array((lines.joined(separator: "\n") + "\n").utf8)
   }
 
+  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
+
   package var html: [UInt8] {
-    let heads = matrix.runs.map { "<th scope=\"col\">\(escaped($0.title))</th>" }.joined()
     let rows = matrix.bugClasses.map { bugClass in
-      "<tr><th scope=\"row\">\(escaped(bugClass.consequence)) <small>\(bugClass.rawValue)</small></th>"
-        + matrix.runs.map { cell(matrix.cell($0, bugClass)) }.joined() + "</tr>"
+      Self.htmlRow(
+        "\(escaped(bugClass.consequence)) <small>\(bugClass.rawValue)</small>",
+        matrix.runs.map { run in
+          let cell = matrix.cell(run, bugClass)
+          let kind = cell.judged == 0 ? "none" : cell.isGood ? "passed" : "failed"
+          return "<td class=\"\(kind)\">\(text(cell))</td>"
+        })
     }
-    let rest = [("Right answers refused", rights), ("Cases asked", asked)].map { name, value in
-      "<tr><th scope=\"row\">\(name)</th>"
-        + matrix.runs.map { "<td>\(escaped(value($0)))</td>" }.joined() + "</tr>"
+    let rest = counts.map { count in
+      Self.htmlRow(count.name, matrix.runs.map { "<td>\(escaped(count.text($0)))</td>" })
     }
     let body = """
       <header>
@@ -49,9 +55,7 @@ package struct MatrixText: Sendable {
       <p>\(escaped(introduction))</p>
       <p>\(escaped(circumstances))</p>
       </header>
-      <table class="matrix"><thead><tr><th scope="col">If a wrong answer is accepted</th>\(heads)</tr></thead><tbody>
-      \((rows + rest).joined(separator: "\n"))
-      </tbody></table>
+      \(Self.htmlTable([Self.corner] + matrix.runs.map(\.title), rows + rest))
       <p>\(escaped(Self.key))</p>
       \(tables.map(html).joined(separator: "\n"))
       \(matrix.runs.map(htmlSection).joined(separator: "\n"))
@@ -61,18 +65,34 @@ package struct MatrixText: Sendable {
     return HTMLPage(title: "mdoc vectors: matrix", body: body).bytes
   }
 
+  private static func htmlTable(_ heads: [String], _ rows: [String]) -> String {
+    let cells = heads.map { "<th scope=\"col\">\(escaped($0))</th>" }.joined()
+    return "<table class=\"matrix\"><thead><tr>\(cells)</tr></thead><tbody>\n\(rows.joined(separator: "\n"))\n"
+      + "</tbody></table>"
+  }
+
+  private static func htmlRow(_ head: String, _ cells: [String]) -> String {
+    "<tr><th scope=\"row\">\(head)</th>\(cells.joined())</tr>"
+  }
+
+  private static let corner = "If a wrong response is accepted"
+
+  private var counts: [(name: String, text: (RunReport) -> String)] {
+    [("Right responses refused", rights), ("Cases asked", asked)]
+  }
+
   // MARK: Words
 
   private let introduction =
-    "Each verifier was asked the cases of what it claims to do, by the strictest use that its documentation names. "
-    + "A cell says how many wrong answers of a class it accepted, of how many that it was asked."
+    "Each verifier ran the cases for the profiles that it claims, in the strictest use that its documentation "
+    + "describes. A cell shows how many wrong responses of a class it accepted, and how many it was given."
 
   private static let key =
-    "Only wrong answers count that every verifier must refuse; a dash means that none was asked. The cases are made up, "
-    + "and a count says nothing about a product that is built with a library and does more."
+    "The table counts only wrong responses that every verifier must refuse; a dash means that none was given. The "
+    + "cases are made up. A count says nothing about a product that adds checks of its own to a library."
 
   private static let casesAreElsewhere =
-    "The cases are not named here before the verifiers' maintainers know of them. `mdoc vectors matrix` names them on "
+    "The cases are not named here until the verifiers' maintainers know of them. `mdoc vectors matrix` names them on "
     + "your machine."
 
   private var circumstances: String {
@@ -86,36 +106,27 @@ package struct MatrixText: Sendable {
   private func text(_ cell: VerifierMatrix.Cell) -> String {
     guard cell.judged > 0 else { return "–" }
     let dead = cell.withoutVerdict.isEmpty ? "" : ", \(cell.withoutVerdict.count) without a verdict"
-    let count = "\(cell.letThrough.count) of \(cell.judged)\(dead)"
-    return cell.letThrough.isEmpty && cell.withoutVerdict.isEmpty ? count : "**\(count)**"
-  }
-
-  private func cell(_ cell: VerifierMatrix.Cell) -> String {
-    let isGood = cell.letThrough.isEmpty && cell.withoutVerdict.isEmpty
-    let kind = cell.judged == 0 ? "none" : isGood ? "passed" : "failed"
-    return "<td class=\"\(kind)\">\(text(cell).replacing("**", with: ""))</td>"
+    return "\(cell.letThrough.count) of \(cell.judged)\(dead)"
   }
 
   private func rights(_ run: RunReport) -> String {
-    let answers = run.rightAnswers
-    guard !answers.isEmpty else { return "–" }
-    return "\(answers.count(where: \.isRefusedThoughRight)) of \(answers.count)"
+    let right = run.rightResponses
+    guard !right.isEmpty else { return "–" }
+    return "\(right.count(where: \.isRefusedThoughRight)) of \(right.count)"
   }
 
-  private func asked(_ run: RunReport) -> String {
-    "\(run.results.count { $0.skipReason == nil }) of \(run.results.count)"
-  }
+  private func asked(_ run: RunReport) -> String { "\(run.judged.count) of \(run.results.count)" }
 
   // MARK: Cases
 
-  /// Cases that some verifier got wrong, with what each said.
+  /// Cases on which any verifier gave a wrong verdict, with all verdicts.
   private struct Table {
     let title: String
     let rows: [(summary: CaseSummary, cells: [String])]
   }
 
-  /// The bug classes in their order, each with its cases; then the rules of profiles, right answers, and what ended without
-  /// a verdict. A case stands in the first table that it belongs to.
+  /// The tables: one for each bug class, then for rules of profiles, for correct responses, and for cases without a
+  /// verdict. A case belongs to the first table that fits.
   private var tables: [Table] {
     var kinds: [(title: String, isHere: (VectorResult) -> Bool)] = matrix.bugClasses.map { bugClass in
       (
@@ -124,8 +135,8 @@ package struct MatrixText: Sendable {
       )
     }
     kinds += [
-      ("Accepted, though a profile or this project's choice forbids it", { $0.isLetThrough && !$0.isSecurityCase }),
-      ("Refused, and right", { $0.isRefusedThoughRight && $0.summary.importance == .must }),
+      ("Accepted, although a profile or this project's choice forbids it", { $0.isLetThrough && !$0.isSecurityCase }),
+      ("Refused, although right", { $0.isRefusedThoughRight && $0.summary.importance == .must }),
       ("Without a verdict", { $0.skipReason == nil && $0.judgement == nil }),
     ]
     var seen: Set<String> = []
@@ -172,24 +183,22 @@ package struct MatrixText: Sendable {
   }
 
   private func html(_ table: Table) -> String {
-    let heads = (["Case", "What is wrong"] + matrix.runs.map(\.title)).map { "<th scope=\"col\">\(escaped($0))</th>" }
     let rows = table.rows.map { made in
-      "<tr><th scope=\"row\"><code>\(escaped(made.summary.id))</code></th><td>\(escaped(made.summary.description)) "
-        + "<small>\(escaped(made.summary.reference))</small></td>"
-        + made.cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+      let words = "<td>\(escaped(made.summary.description)) <small>\(escaped(made.summary.reference))</small></td>"
+      let id = "<code>\(escaped(made.summary.id))</code>"
+      return Self.htmlRow(id, [words] + made.cells.map { "<td>\(escaped($0))</td>" })
     }
     return "<details><summary>\(escaped(table.title)) <span>\(table.rows.count)</span></summary>"
-      + "<table class=\"matrix\"><thead><tr>\(heads.joined())</tr></thead><tbody>\n"
-      + rows.joined(separator: "\n") + "\n</tbody></table></details>"
+      + Self.htmlTable(["Case", "Fault"] + matrix.runs.map(\.title), rows) + "</details>"
   }
 
-  /// A verifier's own words, which may be no markup.
+  /// A verifier's own text, escaped so that nothing in it is markup.
   private static func plain(_ text: String) -> String {
     let marks: Set<Character> = ["\\", "`", "*", "_", "[", "]", "<", ">", "|", "#", "!"]
     return text.reduce(into: "") { $0 += $1.isNewline ? " " : marks.contains($1) ? "\\\($1)" : String($1) }
   }
 
-  /// Where the use is documented, if that is an address on the web.
+  /// The web address of the use's documentation; nil if it has no such address.
   private func documented(_ run: RunReport) -> String? {
     run.description?.documentation.flatMap {
       $0.hasPrefix("https://") && !$0.contains { "()<>\" ".contains($0) } ? $0 : nil

@@ -1,20 +1,22 @@
 import Base
 
-/// Runs of several verifiers over the same cases, side by side: for each bug class, what each of them lets through.
+/// Runs of several verifiers over the same cases, side by side: the wrongly accepted cases of each bug class.
 package struct VerifierMatrix: Sendable {
   package let runs: [RunReport]
 
-  /// - Parameter runs: of the same suite, at least one.
+  /// - Parameter runs: at least one run, all of the same suite.
   package init(_ runs: [RunReport]) { self.runs = runs }
 
-  /// What one verifier did with the wrong answers of one class.
+  /// One verifier's results for the wrong responses of one class.
   package struct Cell: Sendable {
-    /// How many it was asked. Rules that only a profile makes are left out.
+    /// The number of the class's judged cases, without cases that only concern rules of profiles.
     package var judged = 0
-    /// The cases that it accepted, which it should refuse.
+    /// The wrong responses that the verifier accepted.
     package var letThrough: [VectorResult] = []
-    /// The cases of which it died, or that it did not answer.
+    /// The cases on which the verifier ended or gave no reply.
     package var withoutVerdict: [VectorResult] = []
+
+    var isGood: Bool { letThrough.isEmpty && withoutVerdict.isEmpty }
   }
 
   package func cell(_ run: RunReport, _ bugClass: BugClass) -> Cell {
@@ -26,7 +28,7 @@ package struct VerifierMatrix: Sendable {
     }
   }
 
-  /// The classes of which some verifier was asked a case.
+  /// The classes with a judged case.
   package var bugClasses: [BugClass] {
     BugClass.allCases.filter { bugClass in runs.contains { cell($0, bugClass).judged > 0 } }
   }
@@ -54,10 +56,10 @@ package struct VerifierMatrix: Sendable {
     }
     return [
       "verifier": run.description?.json ?? ["name": .string(run.subject)],
-      "judged": .integer(Int64(run.results.count { $0.skipReason == nil })),
+      "judged": .integer(Int64(run.judged.count)),
       "skipped": .integer(Int64(run.count.skipped)), "cells": .object(cells),
-      "right_judged": .integer(Int64(run.rightAnswers.count)),
-      "right_refused": ids(run.rightAnswers.filter(\.isRefusedThoughRight)),
+      "right_judged": .integer(Int64(run.rightResponses.count)),
+      "right_refused": ids(run.rightResponses.filter(\.isRefusedThoughRight)),
     ]
   }
 }
@@ -66,12 +68,14 @@ extension RunReport {
   /// Name and version of the verifier.
   package var title: String { description?.title ?? (subject == "mdoc" ? Self.program : subject) }
 
-  /// The right answers that every verifier must accept, without those that were skipped.
-  var rightAnswers: [VectorResult] {
-    results.filter { $0.summary.importance == .must && $0.summary.expectation.isAccepted && $0.skipReason == nil }
+  package var judged: [VectorResult] { results.filter { $0.skipReason == nil } }
+
+  /// The judged cases that every verifier must accept.
+  var rightResponses: [VectorResult] {
+    judged.filter { $0.summary.importance == .must && $0.summary.expectation.isAccepted }
   }
 
-  /// Why cases were skipped, with their number, most first.
+  /// The reasons for skipped cases, each with the number of cases, the largest number first.
   var skipReasons: [(reason: String, count: Int)] {
     Dictionary(grouping: results.compactMap(\.skipReason)) { $0 }.map { ($0.key, $0.value.count) }
       .sorted { ($1.1, $0.0) < ($0.1, $1.0) }

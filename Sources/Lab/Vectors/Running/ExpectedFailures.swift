@@ -1,20 +1,17 @@
 import Base
 import Cryptography
 
-/// The cases that a verifier is known to fail: a file of its maintainer, with an id a line and what follows `#` as the
-/// reason.
-///
-/// It is strict in both directions: another case that fails fails the run, and so does one of these that passes. A file
-/// that others read may have a digest of the list instead, `sha256:…`, while the verifier's maintainers do not know of it.
+/// The known failures of a verifier: a file with one id on each line, and a reason after `#`. An unlisted failure fails
+/// the run, and so does a listed case that passes. Until the verifier's maintainers know of the failures, a public file
+/// may have a digest of the list instead, `sha256:…`.
 package struct ExpectedFailures: Sendable, Hashable {
-  /// Reasons by id; empty where none is given.
+  /// Reasons by id. The text is empty if no reason is given.
   package var reasons: [String: String] = [:]
-  /// SHA-256, in hexadecimal, over the sorted ids with a line feed after each; nil where the ids are listed.
+  /// SHA-256, in hexadecimal, over the sorted ids with a line feed after each; nil if the ids are listed.
   package private(set) var digest: String?
 
   package init(reasons: [String: String] = [:]) { self.reasons = reasons }
 
-  /// - Throws: `SuiteError` for a line that is no id or one that stands twice.
   package init(parsing text: String, path: String) throws(SuiteError) {
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let parts = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
@@ -23,20 +20,20 @@ package struct ExpectedFailures: Sendable, Hashable {
         digest = String(id.dropFirst(7))
         continue
       }
-      guard !id.contains(" ") else { throw SuiteError(path: path, problem: "line \(index + 1) is more than an id") }
+      guard !id.contains(" ") else { throw SuiteError(path: path, problem: "line \(index + 1) must be a single id") }
       guard reasons[id] == nil else { throw SuiteError(path: path, problem: "line \(index + 1) repeats \(id)") }
       reasons[id] = parts.count > 1 ? parts[1] : ""
     }
-    guard digest == nil || reasons.isEmpty else { throw SuiteError(path: path, problem: "it has a digest and ids") }
+    guard digest == nil || reasons.isEmpty else { throw SuiteError(path: path, problem: "has both a digest and ids") }
   }
 
-  /// Whether a digest is that of the cases that a run failed. A list always fits: `holding` names each case that differs.
+  /// True if the digest matches a run's failures. A list always fits: `holding` names each case that differs.
   package func fits(_ report: RunReport) -> Bool {
     let ids = report.failures.map { $0.summary.id + "\n" }.sorted().joined()
     return digest.map { $0 == Hex.encode(HashAlgorithm.sha256.hash(Array(ids.utf8))) } ?? true
   }
 
-  /// The file of what a run failed.
+  /// The failures of a run.
   package init(of report: RunReport) {
     for failure in report.failures { reasons[failure.summary.id] = failure.problem ?? "" }
   }
@@ -48,7 +45,7 @@ package struct ExpectedFailures: Sendable, Hashable {
     return Array(lines.map { $0 + "\n" }.joined().utf8)
   }
 
-  /// The ids that no case of the suite has, sorted.
+  /// The listed ids that no case of the suite has, sorted.
   package func unknown(in suite: VectorSuite) -> [String] {
     Set(reasons.keys).subtracting(suite.entries.map(\.vector.id)).sorted()
   }
@@ -59,7 +56,7 @@ package struct ExpectedFailures: Sendable, Hashable {
 }
 
 extension RunReport {
-  /// The report of a run whose failures are partly expected: those do not count, and one that passes counts as a failure.
+  /// The report with expected failures, which do not count. A listed case that passes counts as a failure.
   package func holding(to expected: ExpectedFailures) -> RunReport {
     var report = self
     guard expected.fits(self) else { return self }
@@ -68,7 +65,7 @@ extension RunReport {
       guard isListed else { return result }
       var result = result
       switch result.outcome {
-      case .passed: result.outcome = .failed("passes, and is listed as a failure: take it off the list")
+      case .passed: result.outcome = .failed("passes, but is listed as a failure; remove it from the list")
       case .failed(let problem): result.outcome = .knownFailure(problem)
       case .skipped, .knownFailure: break
       }

@@ -1,20 +1,21 @@
 import Base
+import FoundationEssentials
 import Glibc
 
 /// One running process of a harness, in a process group of its own.
 struct HarnessChild: Sendable {
   /// Also the id of its group.
   private let process: pid_t
-  /// A socket, since a write to it raises no SIGPIPE.
+  /// A socket, since a write to a socket can be made without raising SIGPIPE.
   private let input: Int32
   private let output: Int32
-  /// For people: the last words are shown where the process ends.
+  /// The last part of standard error, shown if the process ends.
   private let errors: Int32
 
-  /// How often the memory is looked at, in milliseconds.
+  /// The interval of memory checks, in milliseconds.
   private static let interval: Int32 = 20
 
-  /// Nil if the system gives no process.
+  /// Nil if the process cannot be started.
   init?(_ command: String) {
     var inputs: [Int32] = [-1, -1]
     var outputs: [Int32] = [-1, -1]
@@ -28,9 +29,8 @@ struct HarnessChild: Sendable {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, inputs[1], STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, outputs[1], STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
+    let (own, others) = ([inputs[0], outputs[0], errors[0]], [inputs[1], outputs[1], errors[1]])
+    for (number, end) in others.enumerated() { posix_spawn_file_actions_adddup2(&actions, end, Int32(number)) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -40,43 +40,36 @@ struct HarnessChild: Sendable {
     defer { for argument in arguments { free(argument) } }
     var process: pid_t = 0
     let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, &arguments, environ)
-    close(inputs[1])
-    close(outputs[1])
-    close(errors[1])
+    for end in others { close(end) }
     guard code == 0 else {
-      for end in [inputs[0], outputs[0], errors[0]] { close(end) }
+      for end in own { close(end) }
       return nil
     }
     RunningHarnesses.add(process)
     self.process = process
-    input = inputs[0]
-    output = outputs[0]
-    self.errors = errors[0]
-    for descriptor in [input, output, self.errors] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+    (input, output, self.errors) = (own[0], own[1], own[2])
+    for end in own { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
   }
 
   /// Ends the group, and takes the process's status from the system.
   func stop() {
     kill(-process, SIGKILL)
     RunningHarnesses.remove(process)
-    close(input)
-    close(output)
-    close(errors)
+    for end in [input, output, errors] { close(end) }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// Writes a question and reads the line that answers it.
-  ///
-  /// - Parameter seconds: what the deadline was made of, for the message.
+  /// Writes a question and reads the line of the reply.
   func exchange(
-    _ question: [UInt8], deadline: Deadline, bounds: HarnessProcess.Bounds, seconds: Int
-  ) throws(VerifierEnd) -> [UInt8] {
+    _ question: [UInt8], within seconds: Int, bounds: HarnessProcess.Bounds
+  ) throws(VerifierError) -> [UInt8] {
+    let deadline = Deadline(in: .seconds(seconds))
     var rest = (question + [UInt8(ascii: "\n")])[...]
     var line: [UInt8] = []
     var words: [UInt8] = []
     while true {
-      // Once all is written, only answers are waited for.
+      // After the whole question is written, only output is awaited.
       var waits = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
       if !rest.isEmpty { waits.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
       let ready = poll(&waits, nfds_t(waits.count), min(Self.interval, deadline.milliseconds))
@@ -84,14 +77,14 @@ struct HarnessChild: Sendable {
       listen(&words)
       let isWhole = waits[0].revents != 0 ? try read(into: &line, words) : false
       guard line.count <= bounds.line else { throw .talkative(bounds.line) }
-      // Looking at the memory reads many files: not for each piece of a line.
+      // A memory check reads many files, so it is not made for each piece of a line.
       if isWhole || ready == 0, residentMemory > bounds.memory { throw .exhausted(bounds.memory) }
       if isWhole { return line }
       if deadline.isPast { throw .silent(seconds) }
     }
   }
 
-  /// Writes what the socket takes. A peer that reads no more is seen at its end of the output.
+  /// Writes as much as the socket takes. If the peer no longer reads, the end of its output shows this.
   private func write(_ rest: inout ArraySlice<UInt8>) {
     let count = rest.withUnsafeBytes { send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     if count > 0 {
@@ -101,14 +94,14 @@ struct HarnessChild: Sendable {
     }
   }
 
-  /// Whether there is something to read, or the end of it.
+  /// True if output, or the end of output, can be read.
   var hasOutput: Bool {
     var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     return poll(&wait, 1, 0) > 0
   }
 
-  /// Takes what was written to standard error, so that its writer goes on. The last words are kept. One that writes without
-  /// end is not heard out: the deadline counts.
+  /// Drains standard error, so that its writer is not blocked, and keeps the last part. The deadline ends endless
+  /// output.
   private func listen(_ words: inout [UInt8]) {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     for _ in 0..<4 {
@@ -118,8 +111,8 @@ struct HarnessChild: Sendable {
     }
   }
 
-  /// Reads what is there. True once the line is whole.
-  private func read(into line: inout [UInt8], _ words: [UInt8]) throws(VerifierEnd) -> Bool {
+  /// Reads available output. Returns true if the line is complete.
+  private func read(into line: inout [UInt8], _ words: [UInt8]) throws(VerifierError) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     let count = Glibc.read(output, &chunk, chunk.count)
     if count < 0, errno == EAGAIN || errno == EINTR { return false }
@@ -141,12 +134,12 @@ struct HarnessChild: Sendable {
 
   static let endWithoutFault = "exit status 0"
 
-  /// How the process ended, once its output has. The status stays for `stop` to take.
+  /// Waits for the process to end after its output has ended. `stop` takes the process's status.
   private func end() -> String {
     var facts = siginfo_t()
     let limit = Deadline(in: .seconds(2))
     while true {
-      // A process that closed its output may go on.
+      // A process that closed its output may continue.
       let done = waitid(P_PID, id_t(process), &facts, WEXITED | WNOHANG | WNOWAIT) == 0
       if done, facts.si_signo == SIGCHLD { break }
       if limit.isPast { return "it closed its output" }
@@ -155,45 +148,34 @@ struct HarnessChild: Sendable {
     let status = facts._sifields._sigchld.si_status
     guard facts.si_code == CLD_EXITED else { return "signal \(status)" }
     if status == 0 { return Self.endWithoutFault }
-    // A shell that waited for the program says its signal so.
+    // A shell reports the signal of the program in this way.
     return (129...192).contains(status) ? "signal \(status - 128)" : "exit status \(status)"
   }
 
-  /// Resident bytes of all processes of the group; 0 if the system does not tell.
+  /// Resident bytes of all processes of the group; 0 if unknown.
   private var residentMemory: Int {
-    guard let folder = opendir("/proc") else { return 0 }
-    defer { closedir(folder) }
-    var pages = 0
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name.first?.isNumber == true { pages += Self.pages(of: name, inGroup: process) }
-    }
-    return pages * sysconf(Int32(_SC_PAGESIZE))
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.reduce(0) { $0 + ($1.first?.isNumber == true ? pages(of: $1) : 0) } * sysconf(Int32(_SC_PAGESIZE))
   }
 
-  /// Resident pages of a process; 0 if it is of another group or gone (proc(5), stat).
-  private static func pages(of process: String, inGroup group: pid_t) -> Int {
-    let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return 0 }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 1_024)
-    let count = Glibc.read(file, &bytes, bytes.count)
-    // The name, in brackets, may hold spaces and brackets itself.
-    guard count > 0, let bracket = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) else { return 0 }
-    let fields = String(decoding: bytes[bracket..<count].dropFirst(), as: UTF8.self).split(separator: " ")
-    guard fields.count > 21, pid_t(fields[2]) == group else { return 0 }
+  /// Resident pages of a process (proc(5), stat); 0 if it is of another group or has ended.
+  private func pages(of name: String) -> Int {
+    // The program's name, in brackets, may contain spaces and brackets.
+    guard let facts = FileManager.default.contents(atPath: "/proc/\(name)/stat"),
+      let bracket = facts.lastIndex(of: UInt8(ascii: ")"))
+    else { return 0 }
+    let fields = String(decoding: facts[bracket...].dropFirst(), as: UTF8.self).split(separator: " ")
+    guard fields.count > 21, pid_t(fields[2]) == process else { return 0 }
     return Int(fields[21]) ?? 0
   }
 }
 
-/// The groups of the harnesses that run, for a signal that ends this program: nothing that it started goes on after it.
+/// The groups of the running harnesses. A signal that ends this program ends them too.
 private enum RunningHarnesses {
   private static let lock = Locked(())
   private static let most = 64
-  // Changed under the lock only. The signal's handler reads it without, since it may take none: each place is one word,
-  // 0 or a group's id.
+  // Changed only under the lock. The signal handler must not take the lock, and reads without it: each element is one
+  // word, 0 or a group's id.
   nonisolated(unsafe) private static let groups: UnsafeMutablePointer<pid_t> = {
     let groups = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
     groups.initialize(repeating: 0, count: most)
@@ -203,8 +185,8 @@ private enum RunningHarnesses {
   private static let handler: Void = {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number) { number in
-        for place in 0..<RunningHarnesses.most where RunningHarnesses.groups[place] > 0 {
-          kill(-RunningHarnesses.groups[place], SIGKILL)
+        for index in 0..<RunningHarnesses.most where RunningHarnesses.groups[index] > 0 {
+          kill(-RunningHarnesses.groups[index], SIGKILL)
         }
         signal(number, SIG_DFL)
         raise(number)
@@ -221,7 +203,7 @@ private enum RunningHarnesses {
 
   private static func replace(_ old: pid_t, by new: pid_t) {
     lock.withLock { _ in
-      if let place = (0..<most).first(where: { groups[$0] == old }) { groups[place] = new }
+      if let index = (0..<most).first(where: { groups[$0] == old }) { groups[index] = new }
     }
   }
 }

@@ -1,21 +1,18 @@
 import Base
 import Glibc
 
-/// Another verifier as a process that reads questions from its standard input and writes answers to its standard output,
-/// one JSON object a line.
-///
-/// A process that ends, is silent or takes too much memory is started again for the next question. It is asked one
-/// question at a time.
+/// Another verifier as a process that reads questions from its standard input and writes replies to its standard
+/// output, with one JSON object on each line and one question at a time. If the process ends, gives no reply or takes
+/// too much memory, it is restarted for the next question.
 package final class HarnessProcess: Sendable {
-  /// What one process may take.
   package struct Bounds: Sendable {
-    /// Seconds for one answer.
-    package var answer = 10
-    /// Seconds until a process that was just started answers its first question.
+    /// Seconds for one reply.
+    package var reply = 10
+    /// Seconds for the first reply of a new process.
     package var start = 60
-    /// Resident memory of the process and those that it starts, in bytes.
+    /// Resident memory of the process and its child processes, in bytes.
     package var memory = 2 << 30
-    /// Bytes of one answer.
+    /// Bytes of one reply.
     package var line = 1 << 20
 
     package init() {}
@@ -24,10 +21,8 @@ package final class HarnessProcess: Sendable {
   /// Given to `/bin/sh -c`.
   package let command: String
   private let bounds: Bounds
-  /// Nil before the start, and after an end. Only the question that is asked uses it.
-  private let child = Locked<HarnessChild?>(nil)
-  /// How many questions the process has answered since its start.
-  private let answered = Locked(0)
+  /// The running process, and whether it has judged a case; nil while no process runs.
+  private let running = Locked<(child: HarnessChild, hasJudged: Bool)?>(nil)
 
   package init(_ command: String, bounds: Bounds = Bounds()) {
     self.command = command
@@ -36,73 +31,72 @@ package final class HarnessProcess: Sendable {
 
   deinit { stop() }
 
-  /// Starts the verifier, and asks it who it is.
-  package func describe() async throws(VectorRunner.NoVerdict) -> HarnessDescription {
-    let answer = try await blocking { () throws(VectorRunner.NoVerdict) in try self.start() }
-    do throws(VectorFault) {
-      return try HarnessDescription(answer)
+  /// Starts the verifier, and asks for its description.
+  package func describe() async throws(VerdictError) -> HarnessDescription {
+    let reply = try await VerdictError.blocking { () throws(VerdictError) in try self.start() }
+    do throws(VectorError) {
+      return try HarnessDescription(reply)
     } catch {
       stop()
-      throw .gone("\(command): its answer to {\"describe\": {}} is none: \(error)")
+      throw .gone("\(command): its reply to {\"describe\": {}} is malformed: \(error)")
     }
   }
 
-  package func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
+  package func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VerdictError) -> Judgement {
     let question = anchors.question(of: vector).serialized()
-    let reply = try await blocking { () throws(VectorRunner.NoVerdict) in
-      // What it said unasked, or its end, belongs to no question.
-      if self.child.withLock({ $0?.hasOutput ?? true }) { _ = try self.start() }
-      let mark = self.answered.withLock { $0 }
-      do throws(VectorRunner.NoVerdict) {
-        return try self.exchange(question, within: self.bounds.answer)
+    let reply = try await VerdictError.blocking { () throws(VerdictError) in
+      // Output before a question, or the end of output, belongs to no question.
+      if self.running.withLock({ $0?.child.hasOutput ?? true }) { _ = try self.start() }
+      let hasJudged = self.running.withLock { $0?.hasJudged == true }
+      do throws(VerdictError) {
+        return try self.exchange(question, within: self.bounds.reply)
       } catch {
-        // A program that answers and ends was gone before it was asked.
-        guard case .ended(.crashed(let how)) = error, how.hasPrefix(HarnessChild.endWithoutFault), mark > 0 else {
+        // A program may end after each reply. It had then ended before this question: restart it and ask again.
+        guard hasJudged, case .ended(.crashed(let how)) = error, how.hasPrefix(HarnessChild.endWithoutFault) else {
           throw error
         }
         _ = try self.start()
-        return try self.exchange(question, within: self.bounds.answer)
+        return try self.exchange(question, within: self.bounds.reply)
       }
     }
     guard reply["id"]?.string == vector.askedID else {
       stop()
-      throw .other(reply["id"] == nil ? "its answer has no id" : "it answered another question than it was asked")
+      throw .other(reply["id"] == nil ? "its reply has no id" : "it replied to another question")
     }
-    answered.withLock { $0 += 1 }
-    return try Judgement(answer: reply)
+    running.withLock { $0?.hasJudged = true }
+    return try Judgement(reply: reply)
   }
 
-  /// Ends the process, if there is one, and all that it started.
+  /// Ends the process and all processes that it started.
   package func stop() {
-    // Taken out first: ending it waits, and a lock must not.
-    let ended = child.withLock { child in
-      defer { child = nil }
-      return child
+    // The process is taken out first: ending it means waiting, which must not happen under the lock.
+    let ended = running.withLock { running in
+      defer { running = nil }
+      return running
     }
-    ended?.stop()
+    ended?.child.stop()
   }
 
-  private func start() throws(VectorRunner.NoVerdict) -> JSON {
+  private func start() throws(VerdictError) -> JSON {
     stop()
     guard let started = HarnessChild(command) else { throw .gone("\(command): no process can be started") }
-    child.withLock { $0 = started }
-    answered.withLock { $0 = 0 }
+    running.withLock { $0 = (started, false) }
     do {
       return try exchange(Array("{\"describe\": {}}".utf8), within: bounds.start)
     } catch {
       stop()
       switch error {
-      case .ended(let end): throw .gone("\(command): \(end.text) before its first answer")
+      case .ended(let end): throw .gone("\(command): \(end.text) before its first reply")
       case .other(let reason), .gone(let reason), .unsupported(let reason): throw .gone("\(command): \(reason)")
       }
     }
   }
 
-  private func exchange(_ question: [UInt8], within seconds: Int) throws(VectorRunner.NoVerdict) -> JSON {
-    guard let child = child.withLock({ $0 }) else { throw .gone("\(command): no process") }
+  private func exchange(_ question: [UInt8], within seconds: Int) throws(VerdictError) -> JSON {
+    guard let child = running.withLock({ $0?.child }) else { throw .gone("\(command): no process") }
     let line: [UInt8]
-    do throws(VerifierEnd) {
-      line = try child.exchange(question, deadline: Deadline(in: .seconds(seconds)), bounds: bounds, seconds: seconds)
+    do throws(VerifierError) {
+      line = try child.exchange(question, within: seconds, bounds: bounds)
     } catch {
       stop()
       throw .ended(error)
@@ -110,102 +104,75 @@ package final class HarnessProcess: Sendable {
     guard let reply = try? JSON(parsing: line), reply.object != nil else {
       stop()
       let words = HarnessDescription.line(String(decoding: line.prefix(400), as: UTF8.self), most: 80)
-      throw .other("its answer is no JSON object on one line: \(words)")
+      throw .other("its reply must be a JSON object on one line: \(words)")
     }
     return reply
   }
-
-  /// Runs what blocks on a thread of its own.
-  private func blocking(
-    _ body: @escaping @Sendable () throws(VectorRunner.NoVerdict) -> JSON
-  ) async throws(VectorRunner.NoVerdict) -> JSON {
-    let result = Locked<Result<JSON, VectorRunner.NoVerdict>>(.failure(.gone("no thread for the call")))
-    await BackgroundThread.run {
-      do throws(VectorRunner.NoVerdict) {
-        let reply = try body()
-        result.withLock { $0 = .success(reply) }
-      } catch {
-        result.withLock { $0 = .failure(error) }
-      }
-    }
-    return try result.withLock { $0 }.get()
-  }
 }
 
-/// How a verifier ended in place of an answer.
-package enum VerifierEnd: Error, Sendable, Hashable {
+/// The way in which a verifier failed to reply.
+package enum VerifierError: Error, Sendable, Hashable {
   /// The process ended: its signal or its exit status, as text.
   case crashed(String)
-  /// There was no answer in so many seconds.
+  /// No reply within this number of seconds.
   case silent(Int)
-  /// It took more than so many bytes of memory.
+  /// More memory than this number of bytes.
   case exhausted(Int)
-  /// Its answer is longer than so many bytes.
+  /// A reply longer than this number of bytes.
   case talkative(Int)
-  /// It wrote more than the line that answers.
+  /// More than one line for one question.
   case babbling
 
   package var text: String {
     switch self {
     case .crashed(let how): "crashed (\(how))"
-    case .silent(let seconds): "gave no answer in \(seconds) s"
+    case .silent(let seconds): "gave no reply in \(seconds) s"
     case .exhausted(let bytes): "took more than \(bytes >> 20) MiB of memory"
-    case .talkative(let bytes): "answered with more than \(bytes >> 10) KiB"
+    case .talkative(let bytes): "replied with more than \(bytes >> 10) KiB"
     case .babbling: "wrote more than one line for one question"
     }
   }
 }
 
-/// What a harness says about itself: the answer to `{"describe": {}}`.
+/// A harness's description of itself: the reply to `{"describe": {}}`.
 package struct HarnessDescription: Sendable, Hashable {
   package var name: String
   package var version: String?
   package var language: String?
-  /// What the verifier claims to do; nil if it does not tell, and everything is asked.
+  /// The verifier's claims. Nil if it claims nothing in particular: it then gets every case.
   package var profiles: [VectorProfile]?
-  /// Which calls with which options are used.
+  /// The calls and their options.
   package var use: String?
-  /// Where that use is documented.
+  /// The address of the use's documentation.
   package var documentation: String?
 
   /// Name and version.
   package var title: String { [name, version ?? ""].filter { !$0.isEmpty }.joined(separator: " ") }
 
   package init(name: String, version: String? = nil, profiles: [VectorProfile]? = nil) {
-    self.name = name
-    self.version = version
-    self.profiles = profiles
+    (self.name, self.version, self.profiles) = (name, version, profiles)
   }
 
-  /// - Throws: what is wrong with the answer, as text.
-  init(_ json: JSON) throws(VectorFault) {
-    let reader = MemberParser(json, at: "")
+  init(_ json: JSON) throws(VectorError) {
     if json["name"] == nil, let reason = json["reason"]?.string {
-      throw VectorFault(pointer: "/reason", problem: "says: \(Self.line(reason))")
+      throw VectorError(pointer: "/reason", problem: "says: \(Self.line(reason))")
     }
-    name = Self.line(try reader.string("name"), most: 100)
-    guard !name.isEmpty else { throw reader.fault("name", "is empty") }
-    func text(_ name: String, _ most: Int) throws(VectorFault) -> String? {
-      guard let value = reader.optional(name), value != .null else { return nil }
-      return Self.line(try reader.string(name), most: most)
-    }
-    version = try text("version", 100)
-    language = try text("language", 100)
-    use = try text("use", 1_000)
-    documentation = try text("documentation", 300)
-    guard reader.optional("profiles") != nil else { return }
-    var claimed: [VectorProfile] = []
-    for name in try reader.strings("profiles") {
-      guard let profile = VectorProfile(rawValue: name) else {
-        let known = VectorProfile.allCases.map(\.rawValue).joined(separator: ", ")
-        throw reader.fault("profiles", "claim \"\(Self.line(name, most: 40))\"; profiles are \(known)")
-      }
-      claimed.append(profile)
-    }
-    profiles = claimed
+    // A member that is null counts as absent.
+    self = try Self.shape.parsed(.object((json.object ?? []).filter { !$0.value.isNull }))
   }
 
-  /// Another program's words as one line that steers no terminal and no page.
+  private static let shape = Shape<HarnessDescription>.form(
+    "description", from: HarnessDescription(name: ""), Member("name", \.name, line(.nonEmpty, most: 100)),
+    .ifAny("version", \.version, line(.anyText, most: 100)), .ifAny("language", \.language, line(.anyText, most: 100)),
+    .ifAny("profiles", \.profiles, Shape<VectorProfile>.name.elements),
+    .ifAny("use", \.use, line(.anyText, most: 1_000)),
+    .ifAny("documentation", \.documentation, line(.anyText, most: 300)))
+
+  private static func line(_ text: Shape<String>, most: Int) -> Shape<String> {
+    text.map({ line($0, most: most) }, back: { $0 })
+  }
+
+  /// Another program's text as one line without control characters.
   static func line(_ text: String, most: Int = 200) -> String {
     let plain = text.unicodeScalars.map { scalar -> Character in
       switch scalar.properties.generalCategory {
@@ -216,11 +183,5 @@ package struct HarnessDescription: Sendable, Hashable {
     return String(plain.prefix(most))
   }
 
-  package var json: JSON {
-    .members([
-      "name": .string(name), "version": version.map { .string($0) }, "language": language.map { .string($0) },
-      "profiles": profiles.map { .strings($0.map(\.rawValue)) }, "use": use.map { .string($0) },
-      "documentation": documentation.map { .string($0) },
-    ])
-  }
+  package var json: JSON { Self.shape.write(self) }
 }

@@ -1,16 +1,16 @@
 import CMalloc
+import FoundationEssentials
 import Glibc
 
-/// The cost of judging one answer.
+/// The cost of judging one response.
 package struct Measurement: Sendable, Hashable {
-  /// Bytes of the answer.
   package let inputBytes: Int
   /// Seconds of processor time of the whole process.
   package let processorSeconds: Double
-  /// Bytes by which resident memory rose at its peak, without the answer itself; nil if the system does not tell.
+  /// Bytes by which resident memory rose at its peak, without the response; nil if unknown.
   package let peakMemory: Int?
 
-  /// The memory as `2.4 MiB`; nil if it is not known.
+  /// `2.4 MiB`; nil if unknown.
   package var memoryText: String? {
     peakMemory.map { bytes in
       let tenths = (bytes * 10) >> 20
@@ -22,39 +22,38 @@ package struct Measurement: Sendable, Hashable {
   package var timeText: String { RunReport.text(seconds: processorSeconds) + " s" }
 }
 
-/// Measures one piece of work at a time, such as a judgement, in a process that does nothing else meanwhile.
+/// Measures one piece of work, such as a judgement, while the process does nothing else.
 package struct Meter {
   private let start: Double
   private let resident: Int?
 
-  /// Makes glibc return free memory to the system at once. By default it keeps memory, more of it after a large
-  /// release, and what an earlier case left would hide what this case takes.
+  /// Makes glibc return free memory at once. Memory kept from an earlier case would hide this case's use.
   private static let freesAtOnce: Bool = {
     mallopt(M_MMAP_THRESHOLD, 64 << 10) == 1 && mallopt(M_TRIM_THRESHOLD, 64 << 10) == 1
   }()
 
-  /// Call this before the uncounted first judgement, so that it leaves no free memory behind.
+  /// Call this before the uncounted first judgement, so that the judgement leaves no free memory behind.
   package static func prepare() { _ = freesAtOnce }
 
   package init() {
     malloc_trim(0)
     resident = Self.freesAtOnce && Self.resetPeak() ? Self.status("VmRSS:") : nil
-    start = Self.processorSeconds()
+    start = CPUClock.process() / 1e6
   }
 
-  /// Bytes by which resident memory has risen, without what is free again; nil if the system does not tell.
+  /// Bytes by which resident memory has risen, without freed memory; nil if unknown.
   package func residentRise() -> Int? {
     malloc_trim(0)
     return resident.flatMap { before in Self.status("VmRSS:").map { max(0, $0 - before) } }
   }
 
   package func read(for inputBytes: Int) -> Measurement {
-    let seconds = Self.processorSeconds() - start
+    let seconds = CPUClock.process() / 1e6 - start
     let peak = resident.flatMap { before in Self.status("VmHWM:").map { max(0, $0 - before) } }
     return Measurement(inputBytes: inputBytes, processorSeconds: seconds, peakMemory: peak)
   }
 
-  /// Sets the kernel's high-water mark of this process back to what is resident now (proc(5), clear_refs).
+  /// Resets the kernel's high-water mark of this process (proc(5), clear_refs).
   private static func resetPeak() -> Bool {
     let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
@@ -62,21 +61,51 @@ package struct Meter {
     return write(file, "5", 1) == 1
   }
 
-  /// The number in a line of /proc/self/status, in bytes; nil if there is no such line.
+  /// The bytes in a line of /proc/self/status; nil if there is no such line.
   private static func status(_ name: String) -> Int? {
-    guard let file = fopen("/proc/self/status", "re") else { return nil }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    while fgets(&line, Int32(line.count), file) != nil {
-      let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-      if text.hasPrefix(name) { return Int(text.filter(\.isNumber)).map { $0 << 10 } }
-    }
-    return nil
+    let text = FileManager.default.contents(atPath: "/proc/self/status").map { String(decoding: $0, as: UTF8.self) }
+    let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
   }
+}
 
-  private static func processorSeconds() -> Double {
+/// Processor time, which other programs on the machine disturb less than the wall clock.
+package enum CPUClock {
+  /// Microseconds that this thread has run.
+  package static func thread() -> Double { microseconds(CLOCK_THREAD_CPUTIME_ID) }
+
+  /// Microseconds that all threads of this process have run.
+  package static func process() -> Double { microseconds(CLOCK_PROCESS_CPUTIME_ID) }
+
+  package static func wall() -> Double { microseconds(CLOCK_MONOTONIC) }
+
+  private static func microseconds(_ clock: clockid_t) -> Double {
     var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
   }
+}
+
+/// Repeated measurements of one figure.
+package struct Samples {
+  private var values: [Double] = []
+
+  package init() {}
+
+  package mutating func add(_ value: Double) { values.append(value) }
+
+  package var median: Double {
+    let sorted = values.sorted()
+    return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+  }
+}
+
+/// Formats a number that is not negative with a fixed number of decimals.
+package func decimal(_ value: Double, _ places: Int) -> String {
+  var scale = 1
+  for _ in 0..<places { scale *= 10 }
+  let scaled = Int((value * Double(scale)).rounded())
+  guard places > 0 else { return "\(scaled)" }
+  let fraction = "\(scaled % scale)"
+  return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
 }

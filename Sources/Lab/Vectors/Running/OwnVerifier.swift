@@ -13,7 +13,7 @@ package struct OwnVerifier: Sendable {
   private let circuits: CircuitLibrary?
   private let stores = Locked<[String: TrustStore]>([:])
 
-  /// - Parameter circuits: those by which proofs are verified; nil if none are.
+  /// - Parameter circuits: the circuits for verifying proofs; nil if no proofs are verified.
   package init(anchors: SuiteAnchors, circuits: CircuitLibrary? = nil) {
     self.anchors = anchors
     self.circuits = circuits
@@ -22,44 +22,40 @@ package struct OwnVerifier: Sendable {
   /// - Parameter input: replaces the vector's input, for property tests over changed bytes.
   package func judge(_ vector: TestVector, input: [UInt8]? = nil) async -> Judgement {
     let bytes = input ?? vector.input.bytes
-    if case .list(let list) = vector.session {
-      let signers = anchors.signers(named: vector.trustAnchors, of: vector)
-      return ListEvaluation(bytes, of: list, signers: signers, at: vector.validationTime).judgement
-    }
+    if let evaluation = evaluation(of: vector, bytes) { return evaluation.judgement }
     do {
       guard let verdict = try await verdict(on: vector, input: bytes) else { return .emptyStore }
       return Judgement(verdict, session: vector.session)
-    } catch let error as VectorFault {
+    } catch let error as VectorError {
       return .invalid(error.description)
     } catch {
-      return .invalid("it can't be set up")
+      return .invalid("the case cannot be set up")
     }
   }
 
-  /// The checks behind a judgement: those of the answer, then those of each document.
+  /// The checks behind a judgement: the response's, then each document's.
   package func checks(of vector: TestVector) async -> [(title: String, checks: [Check])] {
-    if case .list(let list) = vector.session {
-      let signers = anchors.signers(named: vector.trustAnchors, of: vector)
-      let evaluation = ListEvaluation(vector.input.bytes, of: list, signers: signers, at: vector.validationTime)
-      return [("Checks of the list", evaluation.checks)]
-    }
-    guard let report = try? await verdict(on: vector, input: vector.input.bytes)?.report else { return [] }
-    return [("Checks of the answer", report.checks)]
+    let bytes = vector.input.bytes
+    if let evaluation = evaluation(of: vector, bytes) { return [("Checks of the list", evaluation.checks)] }
+    guard let report = try? await verdict(on: vector, input: bytes)?.report else { return [] }
+    return [("Checks of the response", report.checks)]
       + report.documents.enumerated().map { ("Checks of document \($0 + 1), \($1.docType)", $1.checks) }
   }
 
-  /// The verdict on an answer; nil for lists, and if no anchor is trusted.
-  func verdict(on vector: TestVector, input: [UInt8]) async throws -> Verdict? {
-    guard let authentication = try authenticate(vector, input) else { return nil }
-    let evidence = await evidence(for: authentication.questions, vector)
-    return authentication.conclude(with: evidence)
+  /// The evaluation of a list; nil if the vector has a response.
+  private func evaluation(of vector: TestVector, _ bytes: [UInt8]) -> ListEvaluation? {
+    guard case .list(let list) = vector.session else { return nil }
+    let signers = anchors.signers(named: vector.trustAnchors, of: vector)
+    return ListEvaluation(bytes, of: list, signers: signers, at: vector.validationTime)
   }
 
-  /// Revocation evidence from the vector's publications only, by the rules of live mode.
-  private func evidence(for questions: [RevocationQuestion], _ vector: TestVector) async -> RevocationEvidence {
-    guard !questions.isEmpty else { return RevocationEvidence() }
+  /// The verdict on a response; nil for lists, and if no anchor is trusted. Revocation evidence comes only from the
+  /// vector's publications, by the rules of live mode.
+  func verdict(on vector: TestVector, input: [UInt8]) async throws -> Verdict? {
+    guard let authentication = try authenticate(vector, input) else { return nil }
     let checker = RevocationChecker(fetcher: StaticListFetcher(vector.publications))
-    return await checker.evidence(for: questions, at: vector.validationTime)
+    let evidence = await checker.evidence(for: authentication.questions, at: vector.validationTime)
+    return authentication.conclude(with: evidence)
   }
 
   func authenticate(_ vector: TestVector, _ input: [UInt8]) throws -> Authentication? {
@@ -68,63 +64,54 @@ package struct OwnVerifier: Sendable {
       trust: store, clockSkew: vector.policy.clockSkew, isStrict: vector.policy.isStrict,
       revocation: vector.policy.revocation)
     verifier.proofs = circuits.map { ProofPolicy(circuits: $0) }
+    let now = vector.validationTime
     switch vector.session {
     case .appleInApp(let session):
       let key = try Self.key(session.recipientKey, "/session/recipient_key")
       let challenge = try AppleChallenge(
         nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)
       return AppleInApp(verifier: verifier, keys: [key]).authenticate(
-        input, answering: challenge, request: try Self.request(vector, for: .inApp), at: vector.validationTime)
+        input, answering: challenge, request: try Self.request(vector, for: .inApp), at: now)
     case .proximity(let session):
       return Proximity(verifier: verifier).authenticate(
         input, transcript: try SessionTranscript(encoded: session.transcript),
         readerKey: try session.readerKey.map { try Self.key($0, "/session/reader_key") },
-        request: try Self.request(vector, for: .web), at: vector.validationTime)
+        request: try Self.request(vector, for: .web), at: now)
     case .annexC(let session):
-      guard
-        let challenge = try? AnnexCChallenge(
-          privateScalar: session.recipientKey, encryptionInfo: session.encryptionInfo, origin: session.origin)
-      else { throw VectorFault(pointer: "/session/recipient_key", problem: "is no P-256 scalar") }
+      let challenge = try? AnnexCChallenge(
+        privateScalar: session.recipientKey, encryptionInfo: session.encryptionInfo, origin: session.origin)
+      guard let challenge else {
+        throw VectorError(pointer: "/session/recipient_key", problem: "must be a P-256 scalar")
+      }
       return AnnexC(verifier: verifier).authenticate(
-        input, answering: challenge, request: try Self.request(vector, for: .web), at: vector.validationTime)
-    case .openID4VP(let session): return try authenticate(vector, session, input, verifier)
+        input, answering: challenge, request: try Self.request(vector, for: .web), at: now)
+    case .openID4VP(let session):
+      let family = session.isRedirect ? ProtocolFamily.redirect : .web
+      let request = try Self.request(vector, for: family, over: [session.protocolName])
+      guard let parameters = try? JSON(parsing: input), parameters.object != nil else {
+        return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
+      }
+      let challenge = OpenID4VPChallenge(
+        recipient: session.isRedirect
+          ? .client(id: session.clientID, responseURI: session.responseURI) : .origin(session.origin),
+        nonce: session.nonce, state: session.state,
+        key: try session.encryptionKey.map { try Self.key($0, "/session/encryption_key") })
+      return session.protocolName == VectorSession.OpenID4VP.annexB
+        ? AnnexB(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
+        : OpenID4VP(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
     case .list: return nil
     }
   }
 
-  private func authenticate(
-    _ vector: TestVector, _ session: VectorSession.OpenID4VP, _ input: [UInt8], _ verifier: MdocVerifier
-  ) throws -> Authentication {
-    let now = vector.validationTime
-    let request = try Self.request(
-      vector, for: session.channel.isRedirect ? .redirect : .web, over: [session.protocolName])
-    guard let parameters = try? JSON(parsing: input), parameters.object != nil else {
-      return verifier.refuse([Check(.envelopeMalformed, .failed)], at: now)
-    }
-    let key = try session.encryption.map { try Self.key($0.key, "/session/encryption_key") }
-    let challenge =
-      switch session.channel {
-      case .digitalCredentialsAPI(let origin):
-        OpenID4VPChallenge(recipient: .origin(origin), nonce: session.nonce, state: nil, key: key)
-      case .redirect(let clientID, let responseURI, let state):
-        OpenID4VPChallenge(
-          recipient: .client(id: clientID, responseURI: responseURI), nonce: session.nonce, state: state, key: key)
-      }
-    return session.protocolName == VectorSession.OpenID4VP.annexB
-      ? AnnexB(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
-      : OpenID4VP(verifier: verifier).authenticate(parameters, answering: challenge, request: request, at: now)
-  }
-
-  /// One store for all vectors with the same anchors. It remembers signers, as a server's store does.
+  /// One store for all vectors with the same anchors. It remembers signers like a server's.
   private func store(of vector: TestVector) -> TrustStore? {
     if let made = vector.anchorList {
       let signers = anchors.signers(named: made.signers, of: vector)
       let list = ListEvaluation(made.input.bytes, of: made.list, signers: signers, at: vector.validationTime)
       return anchors.store(of: vector, and: list.anchors)
     }
-    let key =
-      vector.trustAnchors.joined(separator: "/") + (vector.policy.trustsTestCertificates ? "" : " live")
-      + (vector.policy.allowsJWTStatusLists ? " jwt" : "")
+    let (policy, names) = (vector.policy, vector.trustAnchors.joined(separator: "/"))
+    let key = "\(names) \(policy.trustsTestCertificates) \(policy.allowsJWTStatusLists)"
     if let store = stores.withLock({ $0[key] }) { return store }
     guard let store = anchors.store(of: vector) else { return nil }
     stores.withLock { $0[key] = store }
@@ -133,7 +120,7 @@ package struct OwnVerifier: Sendable {
 
   private static func key(_ scalar: [UInt8], _ pointer: String) throws -> PrivateKey {
     guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else {
-      throw VectorFault(pointer: pointer, problem: "is no P-256 scalar")
+      throw VectorError(pointer: pointer, problem: "must be a P-256 scalar")
     }
     return key
   }
@@ -142,30 +129,31 @@ package struct OwnVerifier: Sendable {
     _ vector: TestVector, for family: ProtocolFamily, over protocols: [String] = []
   ) throws -> PresentationRequest {
     do throws(ServiceError) {
-      // A vector offers every circuit, whichever of them are at hand. What revocation has to be known is judged below.
-      let proofs = PresentationRequestDecoder.ProofRules(circuits: KnownCircuit.all)
-      return try PresentationRequestDecoder(for: family, protocols: protocols, proofs: proofs).decode(vector.request)
+      // A vector offers every circuit, even a circuit that is not available here.
+      return try PresentationRequestDecoder(for: family, protocols: protocols, circuits: KnownCircuit.all)
+        .decode(vector.request)
     } catch {
-      throw VectorFault(pointer: "/request" + (error.pointers.first?.pointer ?? ""), problem: error.detail)
+      throw VectorError(pointer: "/request" + (error.pointers.first?.pointer ?? ""), problem: error.detail)
     }
   }
 }
 
 extension StaticListFetcher {
   fileprivate init(_ publications: [VectorPublication]) {
-    let answers = publications.map { publication -> (String, Result<FetchedList, FetchError>) in
-      switch publication.answer {
-      case .list(let input, let mediaType):
-        (publication.address, .success(FetchedList(bytes: input.bytes, mediaType: mediaType)))
-      case .fault(.unavailable): (publication.address, .failure(.unavailable("the publisher is down")))
-      case .fault(.tooLarge): (publication.address, .failure(.tooLarge))
+    let results = publications.map { publication -> (String, Result<FetchedList, FetchError>) in
+      switch publication.failure {
+      case nil:
+        let list = FetchedList(bytes: publication.list.bytes, mediaType: publication.mediaType ?? "")
+        return (publication.address, .success(list))
+      case .unavailable: return (publication.address, .failure(.unavailable("the publisher is down")))
+      case .tooLarge: return (publication.address, .failure(.tooLarge))
       }
     }
-    self.init(Dictionary(answers) { first, _ in first })
+    self.init(Dictionary(results) { first, _ in first })
   }
 }
 
-/// The result of our readers for a list of anchors.
+/// The result of our verifiers for a list of anchors.
 struct ListEvaluation {
   let checks: [Check]
   let isAccepted: Bool
@@ -176,22 +164,17 @@ struct ListEvaluation {
   init(_ bytes: [UInt8], of list: VectorList, signers: SignerPath.Anchors, at now: Timestamp) {
     switch list.format {
     case .vical:
-      let evaluation = VICALVerifier(source: VICALSource(signers: signers, tier: .test))
-        .evaluate(bytes, at: now, after: list.lastVICAL)
-      checks = evaluation.checks
-      isAccepted = evaluation.isAccepted
-      anchors = evaluation.anchors
-      statusListSigners = []
+      let found = VICALVerifier(source: TrustListSource(signers: signers, tier: .test))
+        .evaluate(bytes, at: now, after: list.mark)
+      (checks, isAccepted, anchors, statusListSigners) = (found.checks, found.isAccepted, found.anchors, [])
     case .trustedEntities:
       let source = TrustedEntityListSource(
-        signers: signers, issuance: Dictionary(list.issuance.map { ($0.type, $0.docTypes) }) { first, _ in first },
-        revocation: Set(list.revocation), tier: .test)
-      let evaluation = TrustedEntityListVerifier(source: source).evaluate(
-        bytes, at: now, after: list.lastTrustedEntities)
-      checks = evaluation.checks
-      isAccepted = evaluation.isAccepted
-      anchors = evaluation.anchors
-      statusListSigners = evaluation.statusListSigners.map(\.certificate)
+        TrustListSource(signers: signers, tier: .test),
+        issuance: Dictionary(list.issuance.map { ($0.type, $0.docTypes) }) { first, _ in first },
+        revocation: Set(list.revocation))
+      let found = TrustedEntityListVerifier(source: source).evaluate(bytes, at: now, after: list.mark)
+      (checks, isAccepted, anchors) = (found.checks, found.isAccepted, found.anchors)
+      statusListSigners = found.statusListSigners.map(\.certificate)
     }
   }
 
@@ -204,14 +187,14 @@ struct ListEvaluation {
       resultHash: isAccepted ? HashAlgorithm.sha256.hash(result) : nil)
   }
 
-  /// How far the list got. The check of the signer runs once the signature's envelope was read.
+  /// The check of the signer runs once the signature's envelope was read.
   private var stage: VectorStage {
     if isAccepted { return .accepted }
     let signer = checks.first { $0.code == .listSignerUntrusted }?.outcome ?? .notRun
     return signer == .notRun ? .parse : .authenticate
   }
 
-  /// The anchors and status list signers that the list would make trusted, and the document types of each anchor.
+  /// The anchors with their document types and the status list signers that the list makes trusted.
   private var result: [UInt8] {
     let trusted = anchors.flatMap { anchor -> [UInt8] in
       anchor.certificate.sha256 + Array("\(anchor.kind) \((anchor.docTypes ?? []).joined(separator: " "))\n".utf8)
@@ -221,13 +204,9 @@ struct ListEvaluation {
 }
 
 extension VectorList {
-  fileprivate var lastVICAL: AcceptedListMark? {
+  fileprivate var mark: AcceptedListMark? {
     guard let last, let date = Timestamp(rfc3339: last.date) else { return nil }
-    return .init(issued: date, number: last.number.flatMap { UInt64(exactly: $0) }, digest: last.digest ?? [])
-  }
-
-  fileprivate var lastTrustedEntities: AcceptedListMark? {
-    guard let last, let issued = Timestamp(rfc3339: last.date) else { return nil }
-    return .init(issued: issued, number: UInt64(clamping: last.number ?? 0), digest: [])
+    let number = last.number.map { UInt64(clamping: $0) } ?? (format == .vical ? nil : 0)
+    return .init(issued: date, number: number, digest: last.digest ?? [])
   }
 }

@@ -1,29 +1,29 @@
 import Base
 import FoundationEssentials
+import Sessions
 
-/// A whole run: every vector's result, the verifier and the suite.
+/// A whole run: the verifier, the suite and every vector's result.
 package struct RunReport: Sendable {
-  /// The verifier that was asked.
+  /// The verifier.
   package let subject: String
-  /// What it says about itself; nil for ours, and if it says nothing.
+  /// The verifier's description of itself; nil for our verifier, and if there is no description.
   package var description: HarnessDescription?
   package let suite: String
-  /// The corpus's version; nil if it has none.
+  /// The corpus's version; nil if it has no version.
   package var edition: String?
   /// The suite's `digest`; nil for sets that others published.
   package let digest: String?
-  /// What the ids of the cases contain; nil if all cases were taken.
+  /// The text that the ids of the run cases contain; nil if all cases were run.
   let filter: String?
-  /// When the run began.
+  /// The start of the run.
   package let date: Timestamp
   package var results: [VectorResult]
   /// Seconds.
   package let duration: Double
 
-  /// The program that judged or asked.
   static let program = "mdoc \(ProgramVersion.text)"
 
-  /// The folder's own name: where it lies on a machine is nobody else's business.
+  /// The folder's own name: its path on a machine is private.
   var suiteName: String { SuiteFolder(suite).name }
 
   static var now: Timestamp { Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970.rounded(.down))) }
@@ -31,7 +31,7 @@ package struct RunReport: Sendable {
   package struct Count: Sendable, Hashable {
     package var passed = 0
     package var failed = 0
-    /// Failed, and expected to.
+    /// The number of expected failures.
     package var known = 0
     package var skipped = 0
     package var total: Int { passed + failed + known + skipped }
@@ -55,26 +55,25 @@ package struct RunReport: Sendable {
     Dictionary(grouping: results, by: \.group).sorted { $0.key < $1.key }.map { ($0.key, count(of: $0.value)) }
   }
 
-  /// What failed: what every verifier must get right first, and the worst consequence before others.
+  /// The failures: `must` first, and among these the worst consequence first.
   package var failures: [VectorResult] { Self.sorted(results.filter { $0.problem != nil }) }
 
-  /// What failed and is expected to, in the same order.
+  /// The expected failures in the same order.
   package var knownFailures: [VectorResult] { Self.sorted(results.filter { $0.knownProblem != nil }) }
 
   private static func sorted(_ results: [VectorResult]) -> [VectorResult] {
     results.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
   }
 
-  /// The cases whose memory was measured, largest first.
-  package var byMemory: [VectorResult] {
-    results.filter { $0.measurement?.peakMemory != nil }
-      .sorted { ($0.measurement?.peakMemory ?? 0) > ($1.measurement?.peakMemory ?? 0) }
-  }
+  /// The measured cases by memory, largest first.
+  package var byMemory: [VectorResult] { costliest { $0.peakMemory.map(Double.init) } }
 
-  /// The measured cases, sorted by processor time, largest first.
-  package var byProcessorTime: [VectorResult] {
-    results.filter { $0.measurement != nil }
-      .sorted { ($0.measurement?.processorSeconds ?? 0) > ($1.measurement?.processorSeconds ?? 0) }
+  /// The measured cases by processor time, largest first.
+  package var byProcessorTime: [VectorResult] { costliest { $0.processorSeconds } }
+
+  private func costliest(_ cost: (Measurement) -> Double?) -> [VectorResult] {
+    results.compactMap { result in result.measurement.flatMap(cost).map { (result: result, cost: $0) } }
+      .sorted { $0.cost > $1.cost }.map(\.result)
   }
 
   package var hasPassed: Bool { failures.isEmpty && count.passed > 0 }
@@ -83,45 +82,65 @@ package struct RunReport: Sendable {
     results.reduce(into: Count()) { $0.add($1.outcome) }
   }
 
-  /// Seconds with three digits behind the point.
-  static func text(seconds: Double) -> String {
-    let milliseconds = Int((max(0, seconds) * 1_000).rounded())
-    let digits = String(milliseconds % 1_000)
-    return "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - digits.count) + digits
-  }
+  /// Seconds with three decimals.
+  static func text(seconds: Double) -> String { decimal(max(0, seconds), 3) }
 
   package var durationText: String { Self.text(seconds: duration) }
+}
+
+extension RunReport {
+  /// The report of a run of our verifier over a set without a digest.
+  package init(
+    ofSetAt path: String, filter: String?, date: Timestamp, results: [VectorResult], seconds: Double
+  ) {
+    self.init(
+      subject: "mdoc", suite: path, digest: nil, filter: filter, date: date, results: results, duration: seconds)
+  }
 }
 
 /// The result of one case.
 package struct VectorResult: Sendable {
   package enum Outcome: Sendable, Hashable {
     case passed
-    /// The text says what was expected and what came.
+    /// The text has the expectation and the judgement.
     case failed(String)
-    /// The same, in a case that its maintainer lists.
+    /// A failure that the verifier's maintainer lists.
     case knownFailure(String)
-    /// The text says why it was not run.
+    /// The text is the reason.
     case skipped(String)
+
+    /// One word for reports.
+    var name: String {
+      switch self {
+      case .passed: "passed"
+      case .failed: "failed"
+      case .knownFailure: "known"
+      case .skipped: "skipped"
+      }
+    }
   }
 
   package let group: String
   package let summary: CaseSummary
   package var outcome: Outcome
   package let judgement: Judgement?
-  /// Seconds.
-  package let duration: Double
+  package let seconds: Double
   /// Nil if the run does not measure.
   package var measurement: Measurement?
-  /// How the verifier ended in place of a verdict; nil if it did not.
-  package var end: VerifierEnd?
+  /// The way in which the verifier ended without a verdict; nil if it gave a verdict.
+  package var end: VerifierError?
 
-  /// The verifier's answer as text, for the reports.
+  package init(
+    of summary: CaseSummary, in group: String, _ outcome: Outcome, _ judgement: Judgement?, seconds: Double
+  ) {
+    (self.group, self.summary, self.outcome) = (group, summary, outcome)
+    (self.judgement, self.seconds) = (judgement, seconds)
+  }
+
+  /// The judgement as text, for the reports.
   package var observed: String {
     guard let judgement else { return problem ?? "not run" }
-    let codes = judgement.codes ?? []
-    if judgement.isAccepted { return "accepted" }
-    return codes.isEmpty ? "refused" : "refused with \(codes.joined(separator: ", "))"
+    return judgement.isAccepted ? "accepted" : CaseSummary.Expectation.refused(judgement.codes ?? []).text
   }
 
   package var problem: String? { if case .failed(let text) = outcome { text } else { nil } }
@@ -130,56 +149,55 @@ package struct VectorResult: Sendable {
 }
 
 extension Measurement {
-  /// Which bound was exceeded; nil if none.
+  /// The exceeded bound; nil if no bound is exceeded.
   var problem: String? {
     if let peakMemory, peakMemory > Limits.verificationMemoryBytes {
-      return "took \(peakMemory >> 20) MiB of memory, of which \(Limits.verificationMemoryBytes >> 20) are allowed"
+      return "took \(peakMemory >> 20) MiB of memory; the limit is \(Limits.verificationMemoryBytes >> 20) MiB"
     }
     if processorSeconds > Double(Limits.verificationSeconds) {
-      return "took \(RunReport.text(seconds: processorSeconds)) s, of which \(Limits.verificationSeconds) are allowed"
+      return "took \(RunReport.text(seconds: processorSeconds)) s; the limit is \(Limits.verificationSeconds) s"
     }
     return nil
   }
 }
 
 extension VectorExpectation {
-  /// What is wrong with a judgement; nil if nothing. If another verifier does not tell its codes, stage or warnings,
-  /// they are not compared.
+  /// The difference from a judgement; nil if there is no difference. Facts that the verifier does not report are not
+  /// compared.
   package func problem(with judgement: Judgement) -> String? {
     let observed = judgement.codes.map { $0.isEmpty ? "no code" : $0.joined(separator: ", ") }
     guard judgement.isAccepted == isAccepted else {
       return isAccepted
-        ? "refused with \(observed ?? "no code") and should be accepted"
-        : "accepted and should be refused with \(codes.joined(separator: ", "))"
+        ? "refused with \(observed ?? "no code"), expected acceptance"
+        : "accepted, expected refusal with \(codes.joined(separator: ", "))"
     }
     if let found = judgement.codes, Set(found) != Set(codes) || found.first != codes.first {
-      return "refused with \(observed ?? "") and should be with \(codes.joined(separator: ", "))"
+      return "refused with \(observed ?? ""), expected \(codes.joined(separator: ", "))"
     }
     if let found = judgement.stage, found != stage {
-      return "ended at \(found.rawValue) and should at \(stage.rawValue)"
+      return "ended at stage \(found.rawValue), expected \(stage.rawValue)"
     }
     if let found = judgement.warnings, let warnings, Set(found) != Set(warnings) {
-      return "warned of [\(found.joined(separator: ", "))] and should of [\(warnings.joined(separator: ", "))]"
+      return "warnings [\(found.joined(separator: ", "))], expected [\(warnings.joined(separator: ", "))]"
     }
     return nil
   }
 }
 
-/// A case as the reports show it, whichever suite it is from.
+/// A case as the reports show it, from any suite.
 package struct CaseSummary: Sendable, Hashable {
-  /// The result that a case must have.
   package enum Expectation: Sendable, Hashable {
     case accepted
-    /// Refused with these codes; empty if the suite does not name any.
+    /// Refused with these codes; empty if the suite names no codes.
     case refused([String])
-    /// Accepted or refused; an output, if there is one, must be right.
+    /// Accepted or refused. If there is an output, it must be correct.
     case either
 
     package var isAccepted: Bool { self == .accepted }
 
     package var codes: [String] { if case .refused(let codes) = self { codes } else { [] } }
 
-    /// The expectation as text, for the reports.
+    /// For the reports.
     package var text: String {
       switch self {
       case .accepted: "accepted"
@@ -201,6 +219,10 @@ package struct CaseSummary: Sendable, Hashable {
 }
 
 extension CaseSummary {
+  package init(id: String, description: String, reference: String, flag: VectorFlag, expectation: Expectation) {
+    self.init(id: id, description: description, reference: reference, flags: [flag], expectation: expectation)
+  }
+
   init(_ vector: TestVector) {
     let expectation = vector.expectation
     self.init(

@@ -1,52 +1,61 @@
 import Base
-import Cryptography
 import Longfellow
-import Mdoc
-import Sessions
+
+/// The reason why another verifier gave no verdict.
+package enum VerdictError: Error, Sendable {
+  /// A malformed reply. The case fails, and the run continues.
+  case other(String)
+  /// The verifier does not claim to judge the case, so it is skipped. The text is the reason.
+  case unsupported(String)
+  /// The verifier ended, and can be started again. The case fails, and the run continues.
+  case ended(VerifierError)
+  /// There is no verifier, or it is silent. The run ends.
+  case gone(String)
+
+  /// Runs a blocking call on a thread of its own.
+  package static func blocking<Value: Sendable>(
+    _ call: @escaping @Sendable () throws(VerdictError) -> Value
+  ) async throws(VerdictError) -> Value {
+    let result = Locked<Result<Value, VerdictError>>(.failure(.gone("no thread for the call")))
+    await BackgroundThread.run {
+      let made = Result(catching: call)
+      result.withLock { $0 = made }
+    }
+    return try result.withLock { $0 }.get()
+  }
+}
+
+/// A run that ended early because the verifier was gone. It makes no report.
+package struct InterruptedRunError: Error, Sendable {
+  package let reason: String
+  /// The case without a reply.
+  package let id: String
+  package let judged: Int
+  package let total: Int
+}
 
 /// Runs a suite's vectors one after the other against our verifier or another.
 package struct VectorRunner: Sendable {
-  /// Why another verifier gave no verdict.
-  package enum NoVerdict: Error, Sendable {
-    /// It replied with something else. The case fails, and the run goes on.
-    case other(String)
-    /// It does not claim to judge the case, which is skipped. The text says why.
-    case unsupported(String)
-    /// It ended, and can be started again. The case fails, and the run goes on.
-    case ended(VerifierEnd)
-    /// It is not there, or it is silent. The run ends.
-    case gone(String)
-  }
-
-  /// A run that ended early because the verifier was gone. What was judged until then is no report.
-  package struct Interruption: Error, Sendable {
-    package let reason: String
-    /// The case that got no reply.
-    package let id: String
-    package let judged: Int
-    package let total: Int
-  }
-
-  package typealias Judge = @Sendable (TestVector) async throws(NoVerdict) -> Judgement
+  package typealias Judge = @Sendable (TestVector) async throws(VerdictError) -> Judgement
 
   package let suite: VectorSuite
   /// The verifier's name in reports.
   package let subject: String
   /// Features that the verifier does not have. Vectors that need one are skipped.
   package var missingFeatures: Set<String> = []
-  /// What the verifier claims to do. Vectors that need more are skipped. Nil if all is claimed.
+  /// The verifier's claims. Vectors that need more are skipped. Nil if it claims everything.
   package var profiles: [VectorProfile]?
-  /// What the verifier says about itself.
   package var description: HarnessDescription?
   /// Runs only vectors whose id contains this; nil runs all.
   package var filter: String?
   /// Judges each vector twice, measures the second time, and fails a case that exceeds `Limits`.
   package var measures = false
+  /// Called after each case with the number of cases that are done, and of all.
+  package var progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   private let judge: Judge
 
   /// This project's own verifier.
-  ///
-  /// - Parameter circuits: those by which proofs are verified. Vectors that need others are skipped.
+  /// - Parameter circuits: the circuits for verifying proofs. Vectors that need other circuits are skipped.
   package init(_ suite: VectorSuite, circuits: CircuitLibrary? = nil) {
     let verifier = OwnVerifier(anchors: suite.anchors, circuits: circuits)
     self.init(suite, subject: "mdoc") { vector in await verifier.judge(vector) }
@@ -54,45 +63,48 @@ package struct VectorRunner: Sendable {
   }
 
   package init(_ suite: VectorSuite, subject: String, judge: @escaping Judge) {
-    self.suite = suite
-    self.subject = subject
-    self.judge = judge
+    (self.suite, self.subject, self.judge) = (suite, subject, judge)
   }
 
-  package func run() async throws(Interruption) -> RunReport {
+  package func run() async throws(InterruptedRunError) -> RunReport {
     let date = RunReport.now
     let clock = ContinuousClock()
     let start = clock.now
     var results: [VectorResult] = []
     let entries = suite.entries.filter { entry in filter.map(entry.vector.id.contains) ?? true }
     for entry in entries {
-      do throws(Gone) {
+      do throws(VerdictError) {
         results.append(try await run(entry))
       } catch {
-        throw Interruption(
-          reason: error.reason, id: entry.vector.id, judged: results.count { $0.skipReason == nil },
+        let reason = if case .gone(let reason) = error { reason } else { "\(error)" }
+        throw InterruptedRunError(
+          reason: reason, id: entry.vector.id, judged: results.count { $0.skipReason == nil },
           total: entries.count { skipReason($0.vector) == nil })
       }
-      // Judging never suspends, so other tasks of the thread get a turn here.
+      progress(results.count, entries.count)
+      // Judging never suspends, so this line gives other tasks a turn.
       await Task.yield()
     }
     return RunReport(
       subject: subject, description: description, suite: suite.path, edition: suite.edition, digest: suite.digest,
-      filter: filter, date: date, results: results, duration: (clock.now - start).seconds)
+      filter: filter, date: date, results: results, duration: (clock.now - start) / .seconds(1))
   }
 
-  private struct Gone: Error { let reason: String }
-
-  private func run(_ entry: VectorSuite.Entry) async throws(Gone) -> VectorResult {
+  /// - Throws: `VerdictError.gone` only.
+  private func run(_ entry: VectorSuite.Entry) async throws(VerdictError) -> VectorResult {
     var vector = entry.vector
-    if let reason = skipReason(vector) { return result(entry, .skipped(reason), nil, 0) }
     let clock = ContinuousClock()
     var start = clock.now
-    do throws(NoVerdict) {
+    func result(_ outcome: VectorResult.Outcome, _ judgement: Judgement? = nil) -> VectorResult {
+      VectorResult(
+        of: CaseSummary(entry.vector), in: entry.group, outcome, judgement, seconds: (clock.now - start) / .seconds(1))
+    }
+    if let reason = skipReason(vector) { return result(.skipped(reason)) }
+    do throws(VerdictError) {
       var meter: Meter?
       if measures {
-        // A described input is expanded before the measurement, so that it is not counted.
-        vector.input = VectorInput(parts: [.init(vector.input.bytes)])
+        // The expansion of a described input is not measured.
+        vector.input = vector.input.inFull
         Meter.prepare()
         _ = try await judge(vector)
         start = clock.now
@@ -101,105 +113,26 @@ package struct VectorRunner: Sendable {
       let judgement = try await judge(vector)
       let measurement = meter?.read(for: vector.input.count)
       let problem = vector.expectation.problem(with: judgement) ?? measurement?.problem
-      return result(
-        entry, problem.map { .failed($0) } ?? .passed, judgement, (clock.now - start).seconds, measurement)
+      var result = result(problem.map { .failed($0) } ?? .passed, judgement)
+      result.measurement = measurement
+      return result
     } catch {
-      let seconds = (clock.now - start).seconds
       switch error {
-      case .gone(let reason): throw Gone(reason: reason)
-      case .other(let reason): return result(entry, .failed("no verdict: \(reason)"), nil, seconds)
-      case .unsupported(let reason): return result(entry, .skipped(reason), nil, seconds)
+      case .gone: throw error
+      case .other(let reason): return result(.failed("no verdict: \(reason)"))
+      case .unsupported(let reason): return result(.skipped(reason))
       case .ended(let end):
-        var result = result(entry, .failed("no verdict: the verifier \(end.text)"), nil, seconds)
+        var result = result(.failed("no verdict: the verifier \(end.text)"))
         result.end = end
         return result
       }
     }
   }
 
-  /// Why the verifier is not asked; nil if it is.
+  /// The reason to skip a case; nil if it is run.
   private func skipReason(_ vector: TestVector) -> String? {
     if let feature = vector.features.first(where: missingFeatures.contains) { return "needs \(feature)" }
     guard let profiles, let needed = vector.profiles.first(where: { !profiles.contains($0) }) else { return nil }
     return "of the profile \(needed.rawValue), which is not claimed"
-  }
-
-  private func result(
-    _ entry: VectorSuite.Entry, _ outcome: VectorResult.Outcome, _ judgement: Judgement?, _ seconds: Double,
-    _ measurement: Measurement? = nil
-  ) -> VectorResult {
-    VectorResult(
-      group: entry.group, summary: CaseSummary(entry.vector), outcome: outcome, judgement: judgement, duration: seconds,
-      measurement: measurement)
-  }
-}
-
-extension Duration {
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-}
-
-/// A verifier's judgement on an answer. It contains no element's value.
-package struct Judgement: Sendable, Hashable {
-  package var isAccepted: Bool
-  /// The codes of the failed checks, the primary one first; nil if another verifier does not tell.
-  package var codes: [String]?
-  package var warnings: [String]?
-  package var stage: VectorStage?
-  /// Another verifier's own words; nil if it has none.
-  package var note: String?
-  /// SHA-256 over everything that the relying party would see. It tells two accepted results apart.
-  package var resultHash: [UInt8]?
-
-  package init(
-    isAccepted: Bool, codes: [String]? = nil, warnings: [String]? = nil, stage: VectorStage? = nil,
-    resultHash: [UInt8]? = nil
-  ) {
-    self.isAccepted = isAccepted
-    self.codes = codes
-    self.warnings = warnings
-    self.stage = stage
-    self.resultHash = resultHash
-  }
-
-  init(_ verdict: Verdict, session: VectorSession) {
-    let checks = verdict.report.checks + verdict.report.documents.flatMap(\.checks)
-    warnings = Self.unique(checks.filter { $0.outcome == .warning }.map(\.code.rawValue))
-    switch verdict.outcome {
-    case .accepted:
-      isAccepted = true
-      codes = []
-      stage = .accepted
-      resultHash = VerdictRendering.json(verdict)["result"].map { HashAlgorithm.sha256.hash($0.serialized()) }
-    case .refused(let reasons):
-      isAccepted = false
-      codes = Self.unique(reasons.map(\.code.rawValue))
-      stage = Self.stage(of: verdict.report, reasons, session)
-    }
-  }
-
-  /// The judgement if no anchor is trusted, in which case the answer is not even read.
-  static let emptyStore = Judgement(
-    isAccepted: false, codes: [Code.trustStoreEmpty.rawValue], warnings: [], stage: .authenticate)
-
-  /// The judgement on a vector that is wrong itself, for which no verdict is right.
-  static func invalid(_ problem: String) -> Judgement { Judgement(isAccepted: false, codes: ["vector: \(problem)"]) }
-
-  private static func stage(
-    of report: VerificationReport, _ reasons: [Reason], _ session: VectorSession
-  ) -> VectorStage? {
-    func outcome(_ code: Code) -> Check.Outcome? { report.checks.first { $0.code == code }?.outcome }
-    switch session {
-    case .appleInApp where outcome(.envelopePlaintextMalformed) != .passed: return .open
-    case .annexC where outcome(.envelopeDecryptionFailed) != .passed: return .open
-    case .openID4VP where reasons.first.map { VectorStage.stages(of: $0.code) == [.open] } == true: return .open
-    default: break
-    }
-    // `responseVersionUnsupported` is the first check of every response that could be read.
-    guard outcome(.responseVersionUnsupported) != nil else { return .parse }
-    return reasons.first.map { VectorStage.natural($0.code) }
-  }
-
-  private static func unique(_ names: [String]) -> [String] {
-    names.enumerated().filter { names.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
 }

@@ -1,24 +1,23 @@
 import Base
 
-/// How a case differs from a right one: the layers of the answer and the circumstances, value by value. All cases are
-/// made from one seed, so that nothing differs but the fault and what follows from it, such as a signature.
+/// The differences between a case and a correct case, value by value. All cases are made from one seed, so that only
+/// the fault and its consequences differ, such as a signature.
 package struct Comparison: Sendable {
-  /// One place; nil on the side that has nothing there.
+  /// One path; nil on the side without a value.
   package struct Difference: Sendable, Hashable {
     package let path: String
     package let right: String?
     package let this: String?
   }
 
-  /// The right case.
   package let id: String
-  /// The differences by layer, and of the circumstances.
+  /// The differences of each layer and of the circumstances.
   package private(set) var parts: [(title: String, differences: [Difference])] = []
 
   package var count: Int { parts.reduce(0) { $0 + $1.differences.count } }
 
-  /// Compares with the right case of the suite that differs least: the one that the file names, if it does, otherwise
-  /// one of the same protocol. Nil if there is none, or if nothing can be compared.
+  /// Compares with the case that the file names, or with the most similar correct case of the same protocol. Nil if
+  /// there is no such case, or if nothing can be compared.
   package init?(of vector: TestVector, in suite: VectorSuite) {
     guard !Self.isRight(vector) else { return nil }
     let named = vector.input.parts.compactMap(\.origin?.vector).first
@@ -43,7 +42,7 @@ package struct Comparison: Sendable {
       guard let found = Self.differences(layer, rightLayers[index]) else { return nil }
       add(layer.title, found)
     }
-    guard let (own, other) = Leaves.pair(vector.circumstances(isInFull: true), right.circumstances(isInFull: true))
+    guard let (own, other) = Leaves.pair(vector.circumstances, right.circumstances)
     else { return nil }
     add("Circumstances", Self.differences(own, other))
   }
@@ -53,14 +52,14 @@ package struct Comparison: Sendable {
   }
 
   /// Nil if there is too much to compare.
-  private static func differences(_ layer: AnswerLayer, _ right: AnswerLayer) -> [Difference]? {
+  private static func differences(_ layer: ResponseLayer, _ right: ResponseLayer) -> [Difference]? {
     switch (layer.content, right.content) {
     case (.json(let own), .json(let other)):
       return Leaves.pair(own, other).map { differences($0, $1) }
     case (.cbor(let own), .cbor(let other)):
       guard let leaves = Leaves(cbor: own), let rightLeaves = Leaves(cbor: other) else { return bytes(own, other) }
       let found = differences(leaves, rightLeaves).filter { difference in
-        // What is encrypted is compared once it is open.
+        // The next layer compares the content of opened ciphertext.
         !(layer.isOpened && ["data", "cipherText"].contains { difference.path.hasSuffix($0) })
       }
       return found.isEmpty && own != other && !layer.isOpened ? bytes(own, other) : found
@@ -72,8 +71,13 @@ package struct Comparison: Sendable {
 
   private static func differences(_ leaves: Leaves, _ right: Leaves) -> [Difference] {
     let changes = leaves.all.map(\.identity).difference(from: right.all.map(\.identity))
-    var removed = changes.removals.map { right.all[$0.offset] }
-    var found: [Difference] = changes.insertions.map { leaves.all[$0.offset] }.map { leaf in
+    func offset(_ change: CollectionDifference<String>.Change) -> Int {
+      switch change {
+      case .insert(let offset, _, _), .remove(let offset, _, _): offset
+      }
+    }
+    var removed = changes.removals.map { right.all[offset($0)] }
+    var found: [Difference] = changes.insertions.map { leaves.all[offset($0)] }.map { leaf in
       guard let index = removed.firstIndex(where: { $0.path == leaf.path }) else {
         return Difference(path: leaf.path, right: nil, this: LeafText.text(leaf))
       }
@@ -84,19 +88,11 @@ package struct Comparison: Sendable {
     return found
   }
 
-  /// Where the bytes begin to differ; none if they are the same.
+  /// The first difference of the bytes.
   private static func bytes(_ own: [UInt8], _ right: [UInt8]) -> [Difference] {
     guard own != right else { return [] }
     let (before, after) = LeafText.texts(right, own)
     return [Difference(path: "its bytes", right: before, this: after)]
-  }
-}
-
-extension CollectionDifference.Change {
-  fileprivate var offset: Int {
-    switch self {
-    case .insert(let offset, _, _), .remove(let offset, _, _): offset
-    }
   }
 }
 
@@ -107,7 +103,7 @@ extension Leaves {
   }
 }
 
-/// Values in one line, of long byte strings what tells two apart.
+/// Values in one line. Long byte strings are shown from their first difference.
 private enum LeafText {
   private static let shown = 32
 
@@ -125,7 +121,7 @@ private enum LeafText {
     }
     let (before, after) = (text(right), text(own))
     guard before == after else { return (before, after) }
-    return ("\(before), \(place(right.tags))", "\(after), \(place(own.tags))")
+    return ("\(before), \(wrapping(right.tags))", "\(after), \(wrapping(own.tags))")
   }
 
   static func texts(_ right: [UInt8], _ own: [UInt8]) -> (String, String) {
@@ -141,7 +137,7 @@ private enum LeafText {
     return (window(right), window(own))
   }
 
-  private static func place(_ tags: String) -> String {
+  private static func wrapping(_ tags: String) -> String {
     let names = tags.split(separator: " ").map {
       $0 == "bytes" ? "a byte string" : $0 == "base64" ? "base64" : "tag \($0)"
     }

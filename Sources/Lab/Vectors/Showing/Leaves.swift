@@ -1,11 +1,11 @@
 import Base
 import CBOR
 
-/// One value without parts, and its place.
+/// One value without parts, and its path.
 struct Leaf {
   /// `documents[0].issuerSigned.issuerAuth[2].version`.
   let path: String
-  /// What makes two leaves the same: the path without positions, the tags around the value, and the value.
+  /// Equal for equal leaves: the path without indices, the tags around the value, and the value.
   let identity: String
   let tags: String
   let value: Value
@@ -16,14 +16,14 @@ struct Leaf {
   }
 }
 
-/// The leaves of CBOR or JSON. A byte string that is CBOR itself, such as a protected header or a payload, is looked into.
+/// The leaves of CBOR or JSON, including CBOR in byte strings, such as a protected header or a payload.
 struct Leaves {
   private(set) var all: [Leaf] = []
 
-  /// The most that are compared: an answer of 60,000 items is about their number.
+  /// Maximum number of leaves to compare.
   static let limit = 4_000
 
-  /// Nil if it is no CBOR, or has too many leaves.
+  /// Nil if the content is not CBOR, or has too many leaves.
   init?(cbor bytes: [UInt8]) {
     let limits = CBORLimits(bytes: 8 << 20, items: 1 << 20, depth: 64)
     guard let item = try? CBORItem(parsing: bytes, limits: limits) else { return nil }
@@ -85,7 +85,7 @@ struct Leaves {
     return isWord ? (isFirst ? name : ".\(name)") : "[\"\(name)\"]"
   }
 
-  /// The map, array or tagged item that a byte string holds; nil if it holds something else.
+  /// The map, array or tagged item in a byte string; nil if it contains something else.
   private static func structure(in bytes: [UInt8]) -> CBORItem? {
     guard let first = bytes.first, bytes.count > 1, (0x80...0xdb).contains(first),
       let item = try? CBORItem(parsing: bytes), item.tag != nil || item.count != 0

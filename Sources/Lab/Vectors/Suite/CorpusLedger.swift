@@ -1,60 +1,62 @@
 import Base
 
 /// A semantic version of a corpus: `major.minor.patch`.
-package struct CorpusVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-  package let major: Int
-  package let minor: Int
-  package let patch: Int
+package struct CorpusVersion: Sendable, Hashable, CustomStringConvertible {
+  private(set) package var major = 0
+  private(set) package var minor = 0
+  private(set) package var patch = 0
+
+  fileprivate init() {}
 
   /// Nil if the text is not three numbers with points between them.
   package init?(_ text: String) {
-    let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
-    guard numbers.count == 3, let major = numbers[0], let minor = numbers[1], let patch = numbers[2] else { return nil }
-    (self.major, self.minor, self.patch) = (major, minor, patch)
-    guard description == text, numbers.allSatisfy({ $0 ?? -1 >= 0 }) else { return nil }
+    let numbers = text.split(separator: ".").compactMap { Int($0) }
+    guard numbers.count == 3 else { return nil }
+    (major, minor, patch) = (numbers[0], numbers[1], numbers[2])
+    guard description == text, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
   }
 
   package var description: String { "\(major).\(minor).\(patch)" }
 
-  package static func < (one: Self, other: Self) -> Bool {
-    (one.major, one.minor, one.patch) < (other.major, other.minor, other.patch)
-  }
+  fileprivate static let shape = Shape.anyText.map(
+    { CorpusVersion($0) }, "must be a version like 1.0.0", back: { $0.description })
 }
 
-/// Every id that a corpus has ever had, with what it means: `ids.json` in the suite.
-///
-/// An id keeps its meaning: the protocol of the case, and the verdict with its codes. One that is retired is not used
-/// again. Bytes and descriptions may change.
+/// Every id that a corpus ever had, with its meaning: `ids.json` in the suite.
+/// The meaning is the protocol and the verdict with its codes; it never changes. A retired id is not used again.
 package struct CorpusLedger: Sendable, Hashable {
   package struct Entry: Sendable, Hashable {
-    /// The version that had it first.
+    /// The first version with the id.
     package var since: CorpusVersion
-    /// The first version without it; nil if it is in use.
+    /// The first version without the id; nil if the id is in use.
     package var until: CorpusVersion?
     /// `proximity accepted`, `vical rejected: trust.list.expired`.
     package var meaning: String
+
+    package init(since: CorpusVersion, until: CorpusVersion? = nil, meaning: String) {
+      (self.since, self.until, self.meaning) = (since, until, meaning)
+    }
+
+    package static let shape = Shape<Entry>.form(
+      "id", from: Entry(since: CorpusVersion(), meaning: ""), Member("since", \.since, CorpusVersion.shape),
+      .ifAny("until", \.until, CorpusVersion.shape), Member("means", \.meaning, .nonEmpty))
   }
 
   package static let fileName = "ids.json"
-  /// The version of the files' form. It rises when a reader of the former form would misread or refuse a vector.
+  /// The version of the files' format. It increases if readers of the previous format would misread a vector.
   package static let schemaVersion: Int64 = 1
 
   package var version: CorpusVersion
-  /// Whether the version is still being made. Until it is closed, cases that it has first may change and go.
+  /// True until the version is released. Until then, the version's new cases may change or be removed.
   package var isOpen = false
-  package var entries: [String: Entry]
+  package var entries: [String: Entry] = [:]
 
-  package init(version: CorpusVersion, entries: [String: Entry] = [:]) {
-    self.version = version
-    self.entries = entries
-  }
+  package init(version: CorpusVersion) { self.version = version }
 
-  /// The ids that are in use.
-  var current: [String: Entry] { entries.filter { $0.value.until == nil } }
 }
 
 extension TestVector {
-  /// What the id means, for good.
+  /// The id's meaning for the ledger.
   package var meaning: String {
     let verdict = expectation.isAccepted ? "accepted" : "rejected: " + expectation.codes.joined(separator: " ")
     return "\(session.protocolName) \(verdict)"
@@ -64,86 +66,52 @@ extension TestVector {
 // MARK: The file
 
 extension CorpusLedger {
-  init(json: JSON) throws(VectorFault) {
-    let reader = MemberParser(json, at: "")
-    guard try reader.integer("schema_version") == Self.schemaVersion else {
-      throw reader.fault("schema_version", "is not \(Self.schemaVersion), which this program reads")
-    }
-    version = try Self.version(reader, "version")
-    isOpen = json["open"]?.bool == true
-    entries = [:]
-    for member in try reader.value("ids").object ?? [] {
-      let entry = MemberParser(member.value, at: "/ids/\(member.name)")
-      entries[member.name] = Entry(
-        since: try Self.version(entry, "since"),
-        until: try entry.optional("until") == nil ? nil : Self.version(entry, "until"),
-        meaning: try entry.string("means"))
-    }
-  }
+  init(json: JSON) throws(VectorError) { self = try Self.shape.parsed(json) }
 
-  private static func version(_ reader: MemberParser, _ name: String) throws(VectorFault) -> CorpusVersion {
-    guard let version = CorpusVersion(try reader.string(name)) else {
-      throw reader.fault(name, "is no version like 1.0.0")
-    }
-    return version
-  }
+  private static let shape = Shape<CorpusLedger>.form(
+    "ledger", from: CorpusLedger(version: CorpusVersion()),
+    Member(derived: "schema_version", { _ in schemaVersion }, schemaVersionShape),
+    Member("version", \.version, CorpusVersion.shape), .ifAny("open", \.isOpen, .flag),
+    Member(
+      "ids", \.entries,
+      Entry.shape.byName("must be a non-empty object").parsed { ids, _, _ in
+        Dictionary(ids.map { ($0.name, $0.value) }) { first, _ in first }
+      }))
 
-  /// The ledger of a folder; nil if it has none.
-  ///
-  /// - Throws: `SuiteError` if there is one that cannot be read.
+  static let schemaVersionShape = Shape.anyInteger.checked(
+    "must be \(schemaVersion), the only supported version"
+  ) { $0 == schemaVersion }
+
+  /// The ledger of a folder; nil if the folder has no ledger.
   package init?(in folder: SuiteFolder) throws(SuiteError) {
     guard folder.has(Self.fileName) else { return nil }
     let json = try folder.json(Self.fileName)
-    do throws(VectorFault) {
-      try self.init(json: json)
-    } catch {
-      throw SuiteError(path: "\(folder.path)/\(Self.fileName)", problem: error.description)
+    self = try SuiteError.inFile("\(folder.path)/\(Self.fileName)") { () throws(VectorError) in
+      try CorpusLedger(json: json)
     }
-  }
-
-  /// The file's bytes: one id a line, so that a change shows what it changes.
-  package var fileContent: [UInt8] {
-    let lines = entries.sorted { $0.key < $1.key }.map { id, entry in
-      let json = JSON.members([
-        "since": .string(entry.since.description), "until": entry.until.map { .string($0.description) },
-        "means": .string(entry.meaning),
-      ])
-      return "    \(JSON.string(id).text()): \(json.text())"
-    }
-    let text = """
-      {
-        "schema_version": \(Self.schemaVersion),
-        "version": "\(version)",\(isOpen ? "\n  \"open\": true," : "")
-        "ids": {
-      \(lines.joined(separator: ",\n"))
-        }
-      }
-
-      """
-    return Array(text.utf8)
   }
 }
 
 // MARK: Versions
 
 extension CorpusLedger {
-  /// How a suite's cases differ from the ledger.
+  /// Differences between a suite's cases and the ledger.
   package struct Differences: Sendable, Hashable {
     package var added: [String] = []
     package var missing: [String] = []
-    /// Ids with another meaning than they had.
+    /// Ids with a changed meaning.
     package var changed: [String] = []
-    /// Ids that were retired and are used again.
+    /// Retired ids that are used again.
     package var reused: [String] = []
 
     package var isEmpty: Bool { self == Differences() }
 
     /// The findings of a lint, by id.
     var findings: [(id: String, problem: String)] {
-      added.map { ($0, "is not in \(fileName): mdoc vectors release enters it") }
-        + missing.map { ($0, "is in \(fileName) and not in the suite: mdoc vectors release retires it") }
-        + changed.map { ($0, "means something else than before: a new meaning needs a new id") }
-        + reused.map { ($0, "was retired: its id is not used again") }
+      added.map { ($0, "is not in \(fileName); run CorpusProgram release to add it") }
+        + missing.map { ($0, "is in \(fileName) but not in the suite; run CorpusProgram release to retire it") }
+        + changed.map { ($0, "has a new meaning, which needs a new id") }
+        + reused.map { ($0, "has a retired id: choose a new one") }
     }
   }
 
@@ -156,47 +124,7 @@ extension CorpusLedger {
       }
       if entry.until != nil { found.reused.append(id) } else if entry.meaning != meaning { found.changed.append(id) }
     }
-    found.missing = current.keys.filter { meanings[$0] == nil }.sorted()
+    found.missing = entries.filter { $0.value.until == nil && meanings[$0.key] == nil }.keys.sorted()
     return found
-  }
-
-  /// The last version that is closed; nil if there is none.
-  private var closed: CorpusVersion? {
-    guard isOpen else { return version }
-    return entries.values.flatMap { [$0.since, $0.until ?? $0.since] }.filter { $0 < version }.max()
-  }
-
-  /// Whether the id is only of the open version, so that it may still change or go.
-  private func isUnbound(_ id: String) -> Bool { isOpen && entries[id]?.since == version }
-
-  /// Why this suite can't be the next version; nil if it can.
-  package func refusal(of next: CorpusVersion, for differences: Differences) -> String? {
-    let missing = differences.missing.filter { !isUnbound($0) }
-    if let id = differences.changed.first(where: { !isUnbound($0) }) {
-      return "\(id) means something else than before: a new meaning needs a new id"
-    }
-    if let id = differences.reused.first { return "\(id) was retired: its id is not used again" }
-    guard !isOpen || next == version else { return "\(version) is open: it is closed before \(next)" }
-    guard let version = closed else { return nil }
-    guard next > version else { return "the next version is above \(version), and \(next) is not" }
-    if !missing.isEmpty, next.major == version.major {
-      return "\(missing[0]) is gone: the next version is \(version.major + 1).0.0"
-    }
-    if !differences.added.isEmpty, next.major == version.major, next.minor == version.minor {
-      return "\(differences.added[0]) is new: the next version is \(version.major).\(version.minor + 1).0"
-    }
-    return nil
-  }
-
-  /// Enters what is new and retires what is gone.
-  ///
-  /// - Parameter isOpen: whether the version is to be released again, with more.
-  package mutating func release(_ next: CorpusVersion, _ meanings: [String: String], isOpen: Bool = false) {
-    for id in entries.keys.filter(isUnbound) { entries[id] = nil }
-    let found = differences(from: meanings)
-    for id in found.added { entries[id] = Entry(since: next, until: nil, meaning: meanings[id] ?? "") }
-    for id in found.missing { entries[id]?.until = next }
-    version = next
-    self.isOpen = isOpen
   }
 }

@@ -1,21 +1,21 @@
 import Base
 
-/// A whole corpus as one JSON file, `mdoc-vectors.json`: every case and every anchor, for harnesses that read no folders.
-///
-/// A case is its file's content with its `group` and the `profiles` that it needs. An anchor is that of a harness question.
+/// A whole corpus as one JSON file, `mdoc-vectors.json`, for harnesses that do not read folders.
+/// A case has its file's content, its `group` and its `profiles`. Anchors are as in a harness question.
 package enum PackedCorpus {
   package static let file = "mdoc-vectors.json"
+  /// The time of each file in the archive.
+  package static let time = Timestamp(secondsSince1970: 1_795_000_000)
 
-  /// The file's bytes, with one case a line.
-  ///
-  /// - Throws: `SuiteError` if the suite has no ledger, or if its files are not in the form that the program writes: then
-  ///   the digest could not be computed of what is packed.
+  /// The file's bytes, with one case on each line.
+  /// - Throws: `SuiteError` if the suite has no ledger, or if its files differ from the program's output.
   package static func content(of suite: VectorSuite) throws(SuiteError) -> [UInt8] {
     guard let version = suite.edition else {
-      throw SuiteError(path: "\(suite.path)/\(CorpusLedger.fileName)", problem: "is missing, and no version is known")
+      throw SuiteError(path: "\(suite.path)/\(CorpusLedger.fileName)", problem: "is missing, so the version is unknown")
     }
+    // Otherwise readers could not compute the digest.
     guard suite.computedDigest == suite.digest else {
-      throw SuiteError(path: suite.path, problem: "holds files that are not as the program writes them")
+      throw SuiteError(path: suite.path, problem: "has files that differ from the program's output")
     }
     let anchors = suite.anchors.names.flatMap { suite.anchors.json(of: $0, calledBy: $0) }
     let text = """
@@ -48,33 +48,35 @@ package enum PackedCorpus {
     return .object(whole + (entry.vector.json.object ?? []))
   }
 
-  /// The members of a case that its own file does not have.
-  private static let added: Set<String> = ["group", "profiles"]
+  /// A packed corpus without its anchors.
+  struct Content {
+    var version = ""
+    var digest = ""
+    var cases: [JSON] = []
+  }
 
-  /// Reads the cases of a packed corpus.
-  static func entries(_ json: JSON) throws(VectorFault) -> [VectorSuite.Entry] {
-    let reader = MemberParser(json, at: "")
-    guard try reader.integer("schema_version") == CorpusLedger.schemaVersion else {
-      throw reader.fault("schema_version", "is not \(CorpusLedger.schemaVersion), which this program reads")
-    }
-    guard let cases = try reader.value("cases").array else { throw reader.fault("cases", "is no array") }
-    guard try reader.integer("count") == Int64(cases.count) else {
-      throw reader.fault("count", "is not the number of its cases, \(cases.count)")
-    }
-    var inputs: [String: [UInt8]] = [:]
-    for made in cases {
-      if let id = made["id"]?.string, let group = made["group"]?.string, let input = made["input"]?.string {
-        inputs["\(group)/\(id)"] = Base64.decodeURLSafe(input)
-      }
-    }
+  private static let shape = Shape<Content>.form(
+    "packed corpus", from: Content(),
+    Member(derived: "schema_version", { _ in CorpusLedger.schemaVersion }, CorpusLedger.schemaVersionShape),
+    Member("version", \.version, .nonEmpty), Member("sha256", \.digest, .nonEmpty),
+    Member(derived: "count", \.cases.count, .whole(0...Int.max)),
+    Member("cases", \.cases, Shape<JSON>.any([:]).elements)
+  ).holding { json, pointer, faults in
+    guard let cases = json["cases"]?.array, json["count"]?.integer != Int64(cases.count) else { return }
+    faults.add("\(pointer)/count", "must be \(cases.count), the number of its cases")
+  }
+
+  static func content(_ json: JSON) throws(VectorError) -> Content { try shape.parsed(json) }
+
+  static func entries(_ content: Content) throws(VectorError) -> [VectorSuite.Entry] {
+    let inputs = SuiteInputs(content.cases.map { ($0["group"]?.string ?? "", $0) })
     var entries: [VectorSuite.Entry] = []
-    for made in cases {
-      let group = try MemberParser(made, at: "/cases/\(entries.count)").string("group")
-      let file = JSON.object((made.object ?? []).filter { !added.contains($0.name) })
-      do throws(VectorFault) {
-        entries.append(.init(group: group, vector: try TestVector(json: file) { inputs["\(group)/\($0)"] }))
+    for made in content.cases {
+      do throws(VectorError) {
+        guard let group = made["group"]?.string else { throw VectorError(pointer: "/group", problem: "is required") }
+        entries.append(.init(group: group, vector: try inputs.vector(made, in: group)))
       } catch {
-        throw VectorFault(pointer: "/cases/\(entries.count)\(error.pointer)", problem: error.problem)
+        throw VectorError(pointer: "/cases/\(entries.count)\(error.pointer)", problem: error.problem)
       }
     }
     return entries

@@ -1,92 +1,153 @@
 import Base
 import FoundationEssentials
 import Glibc
+import PKIX
+import Sessions
+import Trust
 
-/// The configuration file, and the files that it names by paths relative to itself.
-struct ConfigurationFile {
+/// The configuration file. For each of its objects this folder has one `Shape`: it reads the object and its files, and
+/// describes it in the schema of `mdoc serve --config-schema`.
+struct ConfigurationFile: Sendable {
   let path: String
-  /// Notes the faults that are found while it is read.
-  let reading = Schema.Reading(ConfigurationSchema.definitions)
-  private let folder: String
+  /// The time at which certificates and keys are checked.
+  let now: Timestamp
+  let environment: EnvironmentSecrets
+  let fetcher: any ListFetcher
+  /// The mode in the file. While the mode is unknown: staging, so that the anchors cause no second error.
+  var mode = ServerMode.staging
+  var registrars = SignerPath.Anchors(configured: [], allowsTestCertificates: false)
 
-  init(path: String) {
-    self.path = path
-    folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+  /// The folder of the configuration: relative paths start there.
+  func resolve(_ text: String) -> String {
+    text.hasPrefix("/") ? text : (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + text
   }
 
-  /// The object that is the whole file.
-  func root() throws(StartError) -> Schema.Object {
-    do throws(Schema.Fault) {
-      let bytes = try contents(of: path, for: "")
-      guard let json = try? JSON(parsing: bytes, values: .max) else {
-        throw Schema.Fault("", "is not JSON in UTF-8, or an object has two members of one name")
-      }
-      return try Schema.Object(json, by: ConfigurationSchema.root.schema, in: reading)
-    } catch {
-      throw .configuration(path, [error])
+  struct Named: Sendable {
+    let path: String
+    let bytes: [UInt8]
+  }
+
+  var file: Shape<Named> {
+    Shape.nonEmptyString().parsed { name, pointer, faults in
+      let path = resolve(name)
+      return contents(of: path, at: pointer, &faults).map { Named(path: path, bytes: $0) }
     }
   }
 
-  /// An absolute path stays as it is. Any other path is relative to the configuration's folder.
-  func resolve(_ text: String) -> String { text.hasPrefix("/") ? text : folder + text }
-
-  /// A file named by the member at `pointer`.
-  func read(_ name: String, at pointer: String) throws(Schema.Fault) -> [UInt8] {
-    try contents(of: resolve(name), for: pointer)
-  }
-
-  private func contents(of path: String, for pointer: String) throws(Schema.Fault) -> [UInt8] {
+  /// Reads a file that a member names, or the configuration file if the pointer is empty.
+  func contents(of path: String, at pointer: String, _ faults: inout Faults) -> [UInt8]? {
     let subject = pointer.isEmpty ? "" : "the file \(path) "
-    // The contents are nil for a pipe or a device, which would be read for ever.
+    // The contents are nil for pipes and devices, which have no end.
     guard let data = FileManager.default.contents(atPath: path) else {
-      let reason = access(path, R_OK) == 0 ? "it is no regular file" : FileFault.reason(errno)
-      throw Schema.Fault(pointer, subject + "cannot be read: \(reason)")
+      let reason = access(path, R_OK) == 0 ? "it is not a regular file" : FileFault.reason(errno)
+      faults.add(pointer, subject + "cannot be read: \(reason)")
+      return nil
     }
-    requireProtection(of: path, at: pointer)
-    guard data.count <= 1 << 20 else { throw Schema.Fault(pointer, subject + "is larger than 1 MiB") }
+    faults.requireProtection(of: path, at: pointer)
+    guard data.count <= 1 << 20 else {
+      faults.add(pointer, subject + "is larger than 1 MiB")
+      return nil
+    }
     return [UInt8](data)
+  }
+
+  /// Loads the anchors in files and folders, with the settings beside them.
+  func anchors(
+    _ names: [String], _ docTypes: [String]? = nil, _ addresses: CRLAddresses = .named, at pointer: String,
+    _ faults: inout Faults
+  ) -> [TrustAnchor]? {
+    let paths = names.map(resolve)
+    for path in paths + paths.map(TrustAnchorLoader.settingsFile) { faults.requireProtection(of: path, at: pointer) }
+    return faults.attempt(pointer) {
+      try TrustAnchorLoader(defaultDocTypes: docTypes, crlAddresses: addresses).load(paths)
+    }
   }
 }
 
-/// Why a server does not start, for the person at the terminal, with the exit code (sysexits.h).
+extension Faults {
+  /// Returns the value, or notes the error's text and returns nil.
+  mutating func attempt<Value, Failure: Error>(
+    _ pointer: String, _ make: () throws(Failure) -> Value, text: (Failure) -> String
+  ) -> Value? {
+    do throws(Failure) { return try make() } catch {
+      add(pointer, text(error))
+      return nil
+    }
+  }
+
+  /// Notes each duplicate key. `member` is the path of the key within an element, such as `/id`.
+  mutating func noteDuplicates<Key: Hashable>(
+    _ keys: [Key?], at pointer: String, _ member: String, _ detail: (Key) -> String = { "duplicate id \"\($0)\"" }
+  ) {
+    var seen: Set<Key> = []
+    for (index, key) in keys.enumerated() {
+      if let key, !seen.insert(key).inserted { add("\(pointer)/\(index)\(member)", detail(key)) }
+    }
+  }
+}
+
+extension Shape where Value == String {
+  /// A short name for logs and addresses.
+  static func name(like pattern: String, _ detail: String, _ isName: @escaping @Sendable (String) -> Bool) -> Shape {
+    nonEmptyString(like: pattern).checked(detail, isName)
+  }
+}
+
+/// The JSON Schema of the configuration file: the rules that need no other file.
+package enum ConfigurationSchema {
+  static let root = ConfigurationFile(
+    path: "", now: Timestamp(secondsSince1970: 0), environment: EnvironmentSecrets(), fetcher: StaticListFetcher()
+  ).root.schema
+
+  package static let json: JSON = {
+    var definitions = OpenAPIComponents([], at: "#/$defs/")
+    let reference = definitions.lift(root.json)
+    return .object(
+      [
+        .init("$schema", "https://json-schema.org/draft/2020-12/schema"), .init("title", "mdoc serve --config"),
+      ] + (reference.object ?? []) + [.init("$defs", .object(definitions.outermostFirst))])
+  }()
+
+  /// Ends the summary of a member that a reload cannot change.
+  static let needsRestart = " A new value needs a restart."
+
+  static let fixedMembers = root.members.filter {
+    $0.schema["description"]?.string?.hasSuffix(needsRestart) == true
+  }.map(\.name)
+}
+
+/// The reason why a server does not start, for the person at the terminal, and the exit code (sysexits.h).
 package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   package let message: String
   package let exitCode: Int32
-  /// The members of the configuration that have faults, if that is the reason; empty otherwise.
-  package private(set) var problems: [Schema.Fault] = []
+  /// The errors in members of the configuration; empty if there is another reason.
+  package private(set) var problems: [InputError] = []
 
   /// `EX_CONFIG`: the configuration must be changed first.
   package static func configuration(_ message: String) -> StartError { StartError(message: message, exitCode: 78) }
 
-  /// `EX_CONFIG`, with the faults of members of the file at `path`.
-  static func configuration(_ path: String, _ problems: [Schema.Fault]) -> StartError {
+  /// `EX_CONFIG`, with the errors in members of the file at `path`.
+  static func configuration(_ path: String, _ problems: [InputError]) -> StartError {
     var error = configuration(problems.map { "\(path): \($0.text)" }.joined(separator: "; "))
     error.problems = problems
     return error
   }
 
+  static func configuration(_ path: String, _ faults: Faults) -> StartError {
+    configuration(path, faults.all)
+  }
+
   /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
   package static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
 
-  package var description: String { message }
-}
-
-extension Schema.Object {
-  /// A member that is an object of lists of texts, by any names.
-  func textLists(
-    _ name: String, byName names: String, of what: String
-  ) throws(Schema.Fault) -> [String: [String]] {
-    guard let members = try required(name).object, !members.isEmpty else {
-      throw fault(name, "must be an object of \(names), each with its \(what)")
-    }
-    var lists: [String: [String]] = [:]
-    for member in members {
-      let texts = member.value.array?.compactMap(\.string) ?? []
-      guard !texts.isEmpty, texts.count == member.value.array?.count else {
-        throw fault("\(name)/\(JSONPointer.escape(member.name))", "must be a list of \(what)")
-      }
-      lists[member.name] = texts
-    }
-    return lists
+  static func checking<Value>(_ body: () throws(ConfigurationError) -> Value) throws(StartError) -> Value {
+    do throws(ConfigurationError) { return try body() } catch { throw .configuration(error.message) }
   }
+
+  /// Runs the body. If the body fails, the failure counts as temporary: `EX_TEMPFAIL`.
+  static func attempt<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(StartError) -> Value {
+    do throws(Failure) { return try body() } catch { throw .unavailable("\(error)") }
+  }
+
+  package var description: String { message }
 }

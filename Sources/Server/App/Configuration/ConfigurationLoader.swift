@@ -6,250 +6,239 @@ import PKIX
 import Sessions
 import Trust
 
-/// Reads the configuration of a server in live mode or staging (HTTP API, Configuration). It refuses everything unsafe
-/// before anything is opened: a server that starts is one that may serve.
-struct ConfigurationLoader {
-  private let file: ConfigurationFile
-  private let environment: EnvironmentSecrets
-  private let network: ServerNetwork?
+/// Reads a server's configuration. Refuses unsafe settings before it opens a socket or a store.
+struct ConfigurationLoader: Sendable {
+  let path: String
+  /// Kept across reloads: each environment variable can be taken only once.
+  var environment = EnvironmentSecrets()
+  /// Nil before the first reading.
+  var network: ServerNetwork?
 
-  /// - Parameters:
-  ///   - environment: that of the previous reading, which has already taken its variables.
-  ///   - network: that of the previous reading; nil makes a new one.
-  init(path: String, environment: EnvironmentSecrets = EnvironmentSecrets(), network: ServerNetwork? = nil) {
-    file = ConfigurationFile(path: path)
-    self.environment = environment
-    self.network = network
-  }
-
-  /// Reads the whole file.
-  ///
-  /// - Parameter now: the time at which certificates and keys are judged.
-  /// - Throws: all faults that were found, together.
+  /// Reads the whole file, as of `now`. Throws all errors together.
   func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
-    let root = try file.root()
     let network = if let network { network } else { try ServerNetwork() }
-    var warnings: [String] = []
-    let mode = root.attempt(try self.mode(root))
-    let secrets = ConfiguredSecrets(file: file, environment: environment)
-    let isBehindProxy = root.attempt(try root.flag("behind_proxy"))
-    let edge = root.attempt(
-      try EdgeConfiguration(configured: root, isBehindProxy: isBehindProxy ?? true, secrets))
-    // If one of these could not be read, that fault is noted already and must not cause a second one.
-    let isProtected = isBehindProxy ?? true || edge.map { $0.tls != nil } ?? true
-    let listen = root.attempt(try self.listen(root, isProtected: isProtected))
-    let publicURL = root.attempt(try self.publicURL(root))
-    let store = root.attempt(try self.store(root))
-    let node = root.attempt(try NodeName(configured: root))
-    // If the mode could not be read, trust must not cause a second fault.
-    let plan = root.attempt(
-      try ConfiguredTrust(file: file, mode: mode ?? .staging).plan(root, fetcher: network.fetcher))
-    let anchors: [TrustAnchor]? = if let plan { root.attempt(try anchors(root, plan)) } else { nil }
-    let readerCRL = root.attempt(try self.readerCRL(root, at: now, &warnings)) ?? nil
-    let clockSkew = root.attempt(try root.number("clock_skew"))
-    let proofs = root.attempt(try self.proofs(root))
-    let stop = root.attempt(try StopTimes(notice: root.number("stop_notice"), drain: root.number("stop_drain")))
-    let sealingKeys = root.attempt(try secrets.sealingKeys(root))
-    let parties = root.attempt(
-      try ConfiguredParties(secrets: secrets, sealingKeys: sealingKeys ?? [], now: now).all(root, &warnings))
-    if let publicURL, publicURL == nil, let party = parties?.all.first(where: { $0.page != nil }) {
-      file.reading.note(Schema.Fault("/public_url", "is required: relying party \"\(party.id)\" has a page"))
+    var file = ConfigurationFile(path: path, now: now, environment: environment, fetcher: network.fetcher)
+    var faults = Faults(most: .max)
+    let json = try json(of: file, &faults)
+    file.mode = [nil, .null, "live"].contains(json["mode"]) ? .live : .staging
+    file.registrars = file.registrarEntry.value(in: json, at: "", &faults) ?? file.registrars
+    guard var configuration = file.root.read(json, "", &faults), faults.isEmpty else {
+      throw .configuration(path, faults)
     }
-    if let store, case .sqlite(let path) = store {
-      for suffix in ["", "-wal", "-shm"] { file.requireProtection(of: path + suffix, at: "/store") }
-      file.requireProtectedFolder(around: path, at: "/store")
-    }
-    guard file.reading.faults.isEmpty, let mode, let isBehindProxy, let edge, let listen, let publicURL, let store,
-      let node,
-      let plan, let anchors, let clockSkew, let proofs, let stop, let sealingKeys, let parties
-    else { throw .configuration(file.path, file.reading.faults) }
-    var configuration = ServerConfiguration(
-      mode: mode, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
-      anchors: anchors, trust: plan, clockSkew: clockSkew, sealingKeys: sealingKeys, relyingParties: parties)
-    configuration.edge = edge
-    configuration.proofs = proofs
-    configuration.readerCRL = readerCRL
-    configuration.node = node
-    configuration.stop = stop
-    configuration.source = ConfigurationSource(path: file.path, environment: environment, network: network)
-    for name in ConfigurationSchema.fixedMembers { configuration.fixedMembers[name] = root.value(name) ?? .null }
+    configuration.source = ConfigurationLoader(path: path, environment: environment, network: network)
+    for name in ConfigurationSchema.fixedMembers { configuration.fixedMembers[name] = json[name] ?? .null }
     configuration.fetches = network.fetches
     configuration.revocation = network.revocation
-    configuration.warnings =
-      warnings + Self.proxyWarnings(configuration) + Self.nameWarnings(configuration)
-      + Self.addressWarnings(configuration)
+    configuration.warnings = faults.warnings + Self.warnings(of: configuration)
     return configuration
   }
 
-  /// Reads the store's location alone, for programs that read the store without serving.
+  /// Reads only the store's location, for programs that read the store without serving.
   func store() throws(StartError) -> StoreLocation {
-    let root = try file.root()
-    do throws(Schema.Fault) { return try store(root) } catch { throw .configuration(file.path, [error]) }
+    let file = ConfigurationFile(
+      path: path, now: Timestamp(secondsSince1970: 0), environment: environment, fetcher: StaticListFetcher())
+    var faults = Faults()
+    let json = try json(of: file, &faults)
+    guard let store = file.storeEntry.value(in: json, at: "", &faults) else { throw .configuration(path, faults) }
+    return store
   }
 
-  /// The schema allows live and staging alone: test mode has no file.
-  private func mode(_ root: Schema.Object) throws(Schema.Fault) -> ServerMode {
-    guard let mode = ServerMode(rawValue: try root.text("mode")), mode != .test else {
-      throw root.fault("mode", "must be live or staging; test mode is mdoc serve --test-mode")
+  private func json(of file: ConfigurationFile, _ faults: inout Faults) throws(StartError) -> JSON {
+    guard let bytes = file.contents(of: path, at: "", &faults) else { throw .configuration(path, faults) }
+    do throws(JSON.SyntaxError) { return try JSON(parsing: bytes, values: .max) } catch {
+      throw .configuration(path, [.init("", "\(error); it must be UTF-8 without duplicate members")])
     }
-    return mode
   }
 
-  private func listen(_ root: Schema.Object, isProtected: Bool) throws(Schema.Fault) -> ListenAddress {
-    guard let listen = ListenAddress(try root.text("listen")) else {
-      throw root.fault("listen", "must be a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080")
+  /// Warns of untrusted proxies, of wallet settings without `public_url`, and of readers whose name is not the host of
+  /// `public_url`: wallets refuse such readers (OpenID4VP 1.0, 5.9.3).
+  private static func warnings(of configuration: ServerConfiguration) -> [String] {
+    var warnings: [String] = []
+    if configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty {
+      warnings.append(
+        "behind_proxy without trusted_proxies: only a proxy on this machine is trusted; name any other proxy's address "
+          + "or network in trusted_proxies, or all its clients share the limits of one address")
     }
-    guard listen.isLoopback || isProtected else {
-      throw root.fault(
+    let host = configuration.publicURL.flatMap(WebOrigin.host)
+    return warnings
+      + configuration.relyingParties.all.flatMap { party -> [String] in
+        if let host {
+          return party.readers.compactMap { reader in
+            guard case .dnsName(let name) = reader.clientIdentifier, name != host else { return nil }
+            return "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with public_url's host, \(host)"
+          }
+        }
+        let (name, settings) = (party.id, party.openID4VP)
+        return [
+          ("eu_age_verification", !settings.ageVerificationDocTypes.isEmpty),
+          ("redirect_uri", settings.redirectURI != nil),
+          ("wallet_feedback", settings.walletFeedback == true),
+          ("wallet_origins", !settings.walletOrigins.isEmpty),
+        ].filter(\.1).map { member, _ in
+          "relying party \"\(name)\": openid4vp.\(member) has no effect without public_url"
+        }
+      }
+  }
+}
+
+// MARK: The file
+
+extension ConfigurationFile {
+  /// The configuration file, except the parts of `ServerConfiguration` that the loader adds.
+  var root: Shape<ServerConfiguration> {
+    let restart = ConfigurationSchema.needsRestart
+    return .form(
+      "configuration",
+      .ifAny(
+        "$schema", Shape<JSON>.any(.nonEmptyString()),
+        "The schema for editors; the server does not read it."),
+      Entry(
+        "mode", Self.modes, or: .string(ServerMode.live.rawValue),
+        "`staging` also trusts anchors of the tier `test`, and its replies have `livemode` false.\(restart)"),
+      Entry(
         "listen",
-        "\(listen) is plain HTTP beyond loopback; set tls, or put a TLS proxy in front and set behind_proxy to true")
+        Shape.nonEmptyString().parsed(
+          "must be a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080", { ListenAddress($0) }),
+        or: .string(ListenAddress.standard), "Numeric address and port.\(restart)"),
+      Entry(
+        "behind_proxy", Shape<Bool>.flag, or: false,
+        "Whether a TLS proxy is in front: required beyond loopback, unless `tls` is set.\(restart)"),
+      .ifAny("tls", tls, "Certificate and key for TLS without a proxy.\(restart)"),
+      Entry("limits", EdgeConfiguration.limits, or: [:], "Rates and connections of callers."),
+      Entry(
+        "trusted_proxies", ProxyRule.proxies, or: [],
+        "Addresses and networks of proxies that may name a client's address; loopback always may.\(restart)"),
+      .ifAny("proxy_header", ProxyRule.headers, "The header in which proxies name the client's address.\(restart)"),
+      .ifAny(
+        "public_url",
+        Shape.name(
+          like: "^https?://[a-z0-9.-]+(:[0-9]+)?$",
+          "must be https://host[:port] in lower case, without a path; http only for loopback", WebOrigin.isValid),
+        "The server's address for wallets; without it `openid4vp` is not offered."),
+      .ifAny(
+        "reader_crl", readerCRL,
+        "Revocation list (DER) of the authority that certified the readers, served as `/reader.crl`."),
+      .ifAny(
+        "documentation", documentation,
+        "Folder of the articles as HTML, served as `/docs`: the package's is `/usr/share/doc/mdoc/html`."),
+      Entry(
+        "console", Shape<Bool>.flag, or: false,
+        "Whether `/console` is served: a page where relying parties see their sessions, with an API key."),
+      storeEntry,
+      .ifAny("node", NodeName.shape, "This server's name in audit entries; by default the host's.\(restart)"),
+      Entry(
+        "trust", trust.list(atLeast: 1), "Files and folders of trust anchors, and published lists to follow."),
+      Entry("trust_state", Shape.nonEmptyString(), or: "trust-state", "Folder of the last accepted lists."),
+      Entry(
+        "trust_refresh", Shape.integer(60...86_400), or: 3_600, "Seconds between loads of published lists."),
+      .ifAny(
+        "circuits", circuits, "Folder of the circuits of zero-knowledge proofs; without it no proof can be requested."),
+      Entry(
+        "zk_end_of_day", Shape<Bool>.flag, or: false,
+        "Whether a proof's time may be later on the current day in UTC, as in Google Wallet's proofs."),
+      Entry(
+        "clock_skew", Shape.integer(0...Limits.longestClockSkew), or: .integer(Limits.clockSkew),
+        "Seconds by which clocks may differ."),
+      Entry(
+        "stop_notice", Shape.integer(0...300), or: .integer(StopTimes.standard.notice),
+        "Seconds for which `/readyz` replies 503 before a stop begins.\(restart)"),
+      Entry(
+        "stop_drain", Shape.integer(1...300), or: .integer(StopTimes.standard.drain),
+        "Seconds that a stop gives requests under way to finish.\(restart)"),
+      Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first seals, all open."),
+      registrarEntry,
+      Entry("relying_parties", relyingParty.list(atLeast: 1), "The users of the server.")
+    ) {
+      place, _, mode, listen, isBehindProxy, tls, limits, proxies, header, publicURL, readerCRL, documentation,
+      hasConsole, store, node, trust, state, refresh, circuits, endOfDay, skew, notice, drain, keys, _, parties in
+      let node = node ?? NodeName(NodeName.hostName().lowercased())
+      if node == nil { place.add("node", "is required: the host's name has characters other than a-z, 0-9, . and -") }
+      let plan = plan(trust, state: state, refresh: refresh, &place.faults)
+      let parties = self.parties(parties, sealingKeys: keys, publicURL, &place.faults)
+      guard let node, let parties else { return nil }
+      var configuration = ServerConfiguration(
+        mode: mode, listen: listen, isBehindProxy: isBehindProxy, publicURL: publicURL, store: store,
+        anchors: trust.flatMap(\.anchors), trust: plan, clockSkew: skew, sealingKeys: keys, relyingParties: parties)
+      configuration.edge = edge(limits, tls, proxies, header, listen, isBehindProxy: isBehindProxy, &place.faults)
+      configuration.proofs = circuits.map { ProofPolicy(circuits: $0, acceptsEndOfDay: endOfDay) }
+      configuration.readerCRL = readerCRL
+      configuration.documentation = documentation
+      configuration.hasConsole = hasConsole
+      configuration.node = node
+      configuration.stop = StopTimes(notice: notice, drain: drain)
+      return configuration
     }
-    return listen
   }
 
-  /// The address at which wallets fetch requests and post their answers; nil if none is configured.
-  private func publicURL(_ root: Schema.Object) throws(Schema.Fault) -> String? {
-    guard let text = try root.ifAny("public_url", root.text) else { return nil }
-    guard WebOrigin.isValid(text) else {
-      throw root.fault(
-        "public_url", "must be https://host[:port] in lower case, without a path; http only for loopback")
-    }
-    return text
+  /// Live and staging: test mode has no file.
+  private static var modes: Shape<ServerMode> {
+    let known = [ServerMode.live, .staging]
+    return Shape.nonEmptyString().parsed("must be live or staging; test mode is mdoc serve --test-mode") { name in
+      known.first { $0.rawValue == name }
+    }.described(by: .oneOf(known.map(\.rawValue)))
   }
 
-  /// The circuits are only listed here: each is unpacked, and its hash computed, when a proof first needs it.
-  private func proofs(_ root: Schema.Object) throws(Schema.Fault) -> ProofPolicy? {
-    let acceptsEndOfDay = try root.flag("zk_end_of_day")
-    guard let folder = try root.ifAny("circuits", root.text) else { return nil }
-    let circuits: CircuitLibrary
-    do throws(CircuitFolderError) { circuits = try CircuitLibrary(folder: file.resolve(folder)) } catch {
-      throw root.fault("circuits", error.description)
-    }
-    guard !circuits.circuits.isEmpty else {
-      throw root.fault("circuits", "\(folder) has no circuit; `mdoc circuits import` puts them there")
-    }
-    return ProofPolicy(circuits: circuits, acceptsEndOfDay: acceptsEndOfDay)
+  var storeEntry: Entry<StoreLocation> {
+    Entry(
+      "store",
+      Shape.nonEmptyString(like: "^(sqlite:.|postgres(ql)?://)").parsed { text, pointer, faults in
+        let store = faults.attempt(pointer) { try StoreLocation(text, resolve: resolve) }
+        guard case .sqlite(let path) = store else { return store }
+        for suffix in ["", "-wal", "-shm"] { faults.requireProtection(of: path + suffix, at: pointer) }
+        faults.requireProtectedFolder(around: path, at: pointer)
+        return store
+      }, "`sqlite:` and a path, or a `postgresql://` URL.\(ConfigurationSchema.needsRestart)")
   }
 
-  /// Warns if only proxies on loopback are trusted. Behind another proxy every client then has the proxy's address: all
-  /// share one rate, and one of them can use it up.
-  private static func proxyWarnings(_ configuration: ServerConfiguration) -> [String] {
-    guard configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty else { return [] }
-    return [
-      "behind_proxy without trusted_proxies: clients are told apart only behind a proxy on this machine; name the proxy's "
-        + "address or network in trusted_proxies, or all clients of another share the limits of one address"
-    ]
+  /// Only lists the circuits: each is unpacked and hashed when a proof first needs it.
+  private var circuits: Shape<CircuitLibrary> {
+    Shape.nonEmptyString().parsed { folder, pointer, faults in
+      guard let library = faults.attempt(pointer, { try CircuitLibrary(folder: resolve(folder)) }) else { return nil }
+      if !library.circuits.isEmpty { return library }
+      faults.add(pointer, "\(folder) has no circuit; `mdoc circuits import` puts them there")
+      return nil
+    }
   }
 
-  /// Warns if a reader's DNS name is not the host that wallets answer to: a wallet refuses such a reader (OpenID4VP
-  /// 1.0, 5.9.3).
-  private static func nameWarnings(_ configuration: ServerConfiguration) -> [String] {
-    guard let host = configuration.publicURL.flatMap(WebOrigin.host) else { return [] }
-    return configuration.relyingParties.all.flatMap { party in
-      party.readers.compactMap { reader in
-        guard case .dnsName(let name) = reader.clientIdentifier, name != host else { return nil }
-        return "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with public_url's host, \(host)"
+  private var documentation: Shape<DocumentationSite> {
+    Shape.nonEmptyString().parsed { folder, pointer, faults in
+      faults.attempt(pointer) { try DocumentationSite(folder: resolve(folder)) }
+    }
+  }
+
+  private var readerCRL: Shape<[UInt8]> {
+    file.parsed { file, pointer, faults in
+      guard file.bytes.first == 0x30, let list = try? UnverifiedCRL(parsing: file.bytes) else {
+        faults.add(pointer, "\(file.path) is not a revocation list in DER")
+        return nil
       }
-    }
-  }
-
-  /// Warns of what is set for wallets that come to the server, where they cannot.
-  private static func addressWarnings(_ configuration: ServerConfiguration) -> [String] {
-    guard configuration.publicURL == nil else { return [] }
-    return configuration.relyingParties.all.flatMap { party in
-      let (name, settings) = (party.id, party.openID4VP)
-      return [
-        ("eu_age_verification", !settings.ageVerificationDocTypes.isEmpty),
-        ("redirect_uri", settings.redirectURI != nil),
-        ("wallet_feedback", settings.walletFeedback == true),
-        ("wallet_origins", !settings.walletOrigins.isEmpty),
-      ].filter(\.1).map { member, _ in
-        "relying party \"\(name)\": openid4vp.\(member) has no effect without public_url, where wallets reach the server"
+      if let end = list.nextUpdate, end < now + PartyCertificates.notice {
+        faults.warn("\(file.path): the readers' revocation list \(end < now ? "expired" : "expires") at \(end)")
       }
+      return file.bytes
     }
-  }
-
-  private func store(_ root: Schema.Object) throws(Schema.Fault) -> StoreLocation {
-    let text = try root.text("store")
-    do throws(ConfigurationError) {
-      return try StoreLocation(text, resolve: file.resolve)
-    } catch {
-      throw root.fault("store", error.message)
-    }
-  }
-
-  /// The readers' revocation list; nil if none is configured.
-  private func readerCRL(
-    _ root: Schema.Object, at now: Timestamp, _ warnings: inout [String]
-  ) throws(Schema.Fault) -> [UInt8]? {
-    guard let name = try root.ifAny("reader_crl", root.text) else { return nil }
-    let bytes = try file.read(name, at: "/reader_crl")
-    let path = file.resolve(name)
-    guard bytes.first == 0x30, let list = try? UnverifiedCRL(parsing: bytes) else {
-      throw root.fault("reader_crl", "\(path) is no revocation list in DER")
-    }
-    if let end = list.nextUpdate, end < now + PartyCertificates.notice {
-      warnings.append("\(path): the readers' revocation list \(end < now ? "expired" : "expires") at \(end)")
-    }
-    return bytes
-  }
-
-  /// Loads the anchors of the files. A fault in them stops the start before anything is opened or fetched.
-  private func anchors(_ root: Schema.Object, _ plan: TrustPlan) throws(Schema.Fault) -> [TrustAnchor] {
-    for path in plan.paths + plan.paths.map(TrustAnchorLoader.settingsFile) {
-      file.requireProtection(of: path, at: "/trust")
-    }
-    var anchors: [TrustAnchor] = []
-    do throws(TrustLoadError) {
-      for (addresses, paths) in plan.files {
-        anchors += try TrustAnchorLoader(defaultDocTypes: [DocType.mDL], crlAddresses: addresses).load(paths)
-      }
-    } catch {
-      throw root.fault("trust", error.description)
-    }
-    if let problem = TrustPlan.problem(with: anchors, in: plan.mode) { throw root.fault("trust", problem) }
-    // If an entry has a fault, it is unknown which anchors it would have brought, so their absence is no second fault.
-    guard
-      plan.hasLists || file.reading.faults.contains(where: { $0.pointer.hasPrefix("/trust/") })
-        || anchors.contains(where: plan.mayTrust)
-    else {
-      throw root.fault("trust", "\(plan.noAnchor) in \(plan.paths.joined(separator: ", "))")
-    }
-    return anchors
   }
 }
 
 extension NodeName {
-  /// Reads `node`: the name of this process among those that share a store; the host's name by default.
-  init(configured root: Schema.Object) throws(Schema.Fault) {
-    let configured = try root.ifAny("node", root.text)
-    guard let node = NodeName(configured ?? Self.hostName().lowercased()) else {
-      throw root.fault(
-        "node",
-        configured == nil
-          ? "is required here, since the host's name has other characters than a-z, 0-9, . and -"
-          : "must be 1 to 63 of the characters a-z, 0-9, . and -")
-    }
-    self = node
-  }
+  /// The name of this process among those that share a store.
+  static let shape = Shape.nonEmptyString(like: "^[a-z0-9.-]{1,63}$").parsed(
+    "must be 1 to 63 of the characters a-z, 0-9, . and -", { NodeName($0) })
 
-  private static func hostName() -> String {
+  static func hostName() -> String {
     var name = [CChar](repeating: 0, count: 256)
     guard gethostname(&name, name.count - 1) == 0 else { return "" }
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
 
-/// What `mdoc serve --check-config` reports: everything in the file, and in the files that it names, for which a start
-/// would be refused.
-///
-/// It opens no socket and no store, and fetches nothing. For a list that would be fetched it uses the last accepted
-/// copy.
+/// The report of `mdoc serve --check-config`. Making it opens no socket and no store. Each list is represented by its
+/// last accepted copy.
 package struct ConfigurationCheck: Sendable {
   package let path: String
-  /// Empty if a server may be started with the file.
-  package let problems: [Schema.Fault]
-  /// What is allowed but should be changed.
+  /// Errors; empty if a server may be started with the file.
+  package let problems: [InputError]
+  /// Allowed settings that should be changed.
   package let warnings: [String]
 
   package init(path: String) {
@@ -259,14 +248,13 @@ package struct ConfigurationCheck: Sendable {
       let loader = ConfigurationLoader(path: path, network: ServerNetwork.none)
       let configuration = try loader.load(at: now)
       let lists = configuration.trust?.loader
-      let listed = lists?.listedAnchorsAtHand(at: now) ?? []
+      let listed = lists?.localListedAnchors(at: now) ?? []
       let missing = (lists?.missingLists ?? []).map { "trust: the list \($0) cannot be read" }
       let isTrusting = !(configuration.anchors + listed).isEmpty || lists?.fetchesLists == true
       let noAnchor = configuration.trust?.noAnchor ?? ""
       problems =
         Self.storeProblems(configuration.store)
-        + (isTrusting
-          ? [] : [Schema.Fault("/trust", "\(noAnchor) in what is here now")])
+        + (isTrusting ? [] : [InputError("/trust", "\(noAnchor) in the files and accepted lists")])
       warnings =
         configuration.warnings + missing + AnchorCertificates.warnings(of: configuration.anchors, at: now)
         + AnchorCertificates.loadWarnings(of: configuration.anchors + listed)
@@ -278,24 +266,21 @@ package struct ConfigurationCheck: Sendable {
     }
   }
 
-  /// The start makes the store's file, but its folder must exist.
-  private static func storeProblems(_ store: StoreLocation) -> [Schema.Fault] {
+  /// A starting server makes the store's file, but not the folder.
+  private static func storeProblems(_ store: StoreLocation) -> [InputError] {
     guard case .sqlite(let path) = store else { return [] }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     guard access(folder, W_OK | X_OK) != 0 else { return [] }
     let reason = FileFault.reason(errno)
     return [
-      Schema.Fault(
-        "/store",
-        "the folder \(folder): \(reason); the server's user must be able to make files in it")
+      InputError("/store", "the folder \(folder): \(reason); the server's user must be able to create files in it")
     ]
   }
 
   package var json: JSON {
     [
       "object": "configuration_check", "file": .string(path), "is_good": .bool(problems.isEmpty),
-      "problems": .array(
-        problems.map { ["pointer": .string($0.pointer), "detail": .string($0.detail)] }),
+      "problems": .array(problems.map { ["pointer": .string($0.pointer), "detail": .string($0.detail)] }),
       "warnings": .array(warnings.map { .string($0) }),
     ]
   }

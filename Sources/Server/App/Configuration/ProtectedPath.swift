@@ -2,15 +2,12 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// Checks the files and folders that the server relies on: only root and the server's own user may be able to change
-/// them.
+/// Checks files and folders: only root and the server's user may be able to change them.
 ///
-/// Whoever can write to the configuration, the anchors or the store decides whom the server trusts and what it says.
-/// Whoever can write to a folder can put another file in the place of one of its files. In a folder with
-/// the sticky bit, such as `/tmp`, only the owner of a file can do that, so it is safe as a folder around a file.
+/// Anyone who can write to a folder can replace its files, unless the folder has the sticky bit, as `/tmp` has.
 enum ProtectedPath {
-  /// Describes each fault of the path, of the folders and links on the way to it, and, if it is a folder, of its
-  /// entries, with the command that mends it. Empty if the path does not exist.
+  /// Describes each fault of the path, of folders and links on the way, and of a folder's entries. Names the remedy for
+  /// each.
   static func problems(at path: String) -> [String] {
     guard let facts = facts(path) else { return [] }
     var problems = problemsAround(path)
@@ -24,8 +21,7 @@ enum ProtectedPath {
     return problems
   }
 
-  /// Describes the faults of all folders up to the root: whoever can write to one of them can replace everything below
-  /// it. Links on the way are checked too.
+  /// Describes the faults of all folders up to the root, and of links on the way.
   static func problemsAround(_ path: String) -> [String] {
     let written = foldersAround(path)
     var seen: [stat] = []
@@ -51,9 +47,8 @@ enum ProtectedPath {
     left.st_dev == right.st_dev && left.st_ino == right.st_ino
   }
 
-  /// Judges a file or folder by its owner and mode alone, for a server that runs as `user`. Nil if it is protected.
-  ///
-  /// - Parameter isAround: whether it is a folder on the way to the file, not the file itself.
+  /// Describes the fault of a file's owner and mode if the server runs as `user`. `isAround` is true for a folder on
+  /// the way.
   static func problem(
     _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
   ) -> String? {
@@ -75,7 +70,7 @@ enum ProtectedPath {
       isReadOnly: isOnReadOnlyMount(path))
   }
 
-  /// Kubernetes mounts its secrets and configuration maps read-only, in folders of root with mode 1777.
+  /// Kubernetes mounts secrets and configuration maps read-only, in folders with owner root and mode 1777.
   private static func isOnReadOnlyMount(_ path: String) -> Bool {
     var facts = statvfs()
     return statvfs(path, &facts) == 0 && facts.f_flag & UInt(ST_RDONLY) != 0
@@ -88,7 +83,6 @@ enum ProtectedPath {
     return folders
   }
 
-  /// The path with all links resolved; nil if it does not exist.
   private static func real(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
@@ -110,18 +104,14 @@ enum ProtectedPath {
   private static func isFolder(_ facts: stat) -> Bool { facts.st_mode & S_IFMT == S_IFDIR }
 }
 
-extension ConfigurationFile {
-  /// Notes a fault for everything about the path that others could change.
-  func requireProtection(of path: String, at pointer: String) {
-    for detail in ProtectedPath.problems(at: path) {
-      reading.note(Schema.Fault(pointer, detail))
-    }
+extension Faults {
+  /// Notes each fault by which others could change the path.
+  mutating func requireProtection(of path: String, at pointer: String) {
+    for detail in ProtectedPath.problems(at: path) { add(pointer, detail) }
   }
 
-  /// The same for the folders around a file alone. The file may not exist yet.
-  func requireProtectedFolder(around path: String, at pointer: String) {
-    for detail in ProtectedPath.problemsAround(path) {
-      reading.note(Schema.Fault(pointer, detail))
-    }
+  /// Checks only the folders around a file, which may not exist yet.
+  mutating func requireProtectedFolder(around path: String, at pointer: String) {
+    for detail in ProtectedPath.problemsAround(path) { add(pointer, detail) }
   }
 }

@@ -3,212 +3,399 @@ import Cryptography
 import Mdoc
 import Presentation
 import Sessions
+import Trust
 
-/// Reads `relying_parties`.
-struct ConfiguredParties {
-  let secrets: ConfiguredSecrets
-  let sealingKeys: [SealingKey]
-  let now: Timestamp
-
-  func all(_ root: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) -> RelyingParties {
-    var parties: [RelyingParty] = []
-    let registrations = root.attempt(try ConfiguredRegistrations(root, file: secrets.file, now: now))
-    for entry in try root.objects("relying_parties") {
-      if let party = party(entry, beside: parties, registrations, &warnings) { parties.append(party) }
-    }
-    do throws(ConfigurationError) {
-      return try RelyingParties(parties)
-    } catch {
-      throw root.fault("relying_parties", error.message)
+extension ConfigurationFile {
+  var relyingParty: Shape<RelyingParty> {
+    .form(
+      "relying_party",
+      Entry(
+        "id",
+        Shape.name(
+          like: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$",
+          "must have at most 64 letters, digits, and - _ . and not begin with a dot", { isName($0[...]) }),
+        "Its name in logs and addresses."),
+      Entry(
+        "origins",
+        .origins(or: "\(AndroidOrigin.prefix) with the SHA-256 of a certificate", AndroidOrigin.isValid), or: [],
+        "Web origins and Android apps that may make requests and get responses."),
+      Entry("api_keys", apiKeys, or: [], "Keys of its backends, by their hashes."),
+      .ifAny("apple", merchants, "One merchant for Apple's in-app requests, or several."),
+      Entry("readers", readers, or: [], "The signers of its requests."),
+      Entry("openid4vp", OpenID4VPConfiguration.shape, or: [:], "Its choices for OpenID4VP."),
+      Entry(
+        "registration_certificates", registrations, or: [],
+        "Its EU registration certificates (WRPRC), JWS or CWT: one file for each intended use."),
+      .ifAny(
+        "accepted_issuers", Self.acceptedIssuers,
+        "Subject key identifiers of issuing authorities, by document type: wallets offer only their documents."),
+      .ifAny("page", page, "The hosted page for the relying party's sessions."),
+      Entry(
+        "revocation", Shape<RevocationPolicy>.choice, or: .string(RevocationPolicy.requireGood.rawValue),
+        "The revocation status that a document needs to be accepted."),
+      Entry(
+        "retain_results", Shape<Bool>.flag, or: false,
+        "Whether to keep elements requested with intent_to_retain, sealed, for their `retain_days`."),
+      .ifAny(
+        "retain_days", Shape.integer(Limits.retainDays),
+        "Default number of days to keep them; 30, as for their session, if absent."),
+      Entry(
+        "longest_retain_days", Shape.integer(Limits.retainDays), or: .integer(Limits.longestRetainDays),
+        "The longest `retain_days` that a request may set."),
+      .ifAny("evidence", evidence, "Keeps evidence of its verified sessions, sealed."),
+      Entry("webhooks", webhooks, or: [], "The endpoints of its events."),
+      Entry("quota", Quota.shape, or: [:], "Its share of the store."),
+      Entry(
+        "metadata_in_events", Shape<Bool>.flag, or: false,
+        "Whether events and webhooks carry a session's `metadata`, which may be personal."),
+      .ifAny("templates", Self.templates, "Requests that sessions make by their names.")
+    ) {
+      place, id, origins, keys, apple, readers, openID4VP, registrations, issuers, page, revocation, retains,
+      days, longest, evidence, webhooks, quota, eventsHaveMetadata, templates in
+      if let days, days > longest {
+        place.faults.warn("\(place.pointer)/retain_days exceeds longest_retain_days: \(longest) is used")
+      }
+      if let uri = openID4VP.redirectURI,
+        RedirectURI.origin(of: uri, among: origins.filter(WebOrigin.isValid)) == nil
+      {
+        place.add(
+          "openid4vp/redirect_uri",
+          "must be an address without a fragment at one of the relying party's origins")
+      }
+      let policies = RelyingParty.Policies(
+        retainsResults: retains, retention: RetentionPolicy(days: days.map { Int($0) }, longest: Int(longest)),
+        revocation: revocation, evidenceKey: evidence, eventsHaveMetadata: eventsHaveMetadata)
+      for (name, template) in templates ?? [:] {
+        template.check(
+          under: policies, at: "\(place.pointer)/templates/\(JSONPointer.escape(name))", &place.faults)
+      }
+      let party = RelyingParty(
+        id: id, origins: origins, apiKeys: keys, apple: apple ?? [], readers: readers, openID4VP: openID4VP,
+        registrations: registrations.map(\.certificate), acceptedIssuers: issuers ?? [:], page: page,
+        policies: policies, webhooks: webhooks, quota: quota, templates: templates ?? [:])
+      Self.warn(of: party, at: place.pointer, &place.faults)
+      for registration in registrations { registration.warn(of: readers, at: now, &place.faults) }
+      return party
     }
   }
 
-  /// Nil if a member has a fault. All members are read nevertheless, so that every fault is noted.
-  private func party(
-    _ entry: Schema.Object, beside others: [RelyingParty], _ registrations: ConfiguredRegistrations?,
-    _ warnings: inout [String]
-  ) -> RelyingParty? {
-    let id = entry.attempt(try self.id(entry))
-    let origins = entry.attempt(try self.origins(entry))
-    let keys = entry.attempt(try APIKey.configured(entry, at: now, &warnings))
-    let apple = entry.attempt(try ConfiguredMerchants(secrets: secrets).all(of: entry))
-    let readers = entry.attempt(try ConfiguredReaders(secrets: secrets, now: now).all(of: entry, &warnings))
-    let openID4VP = entry.attempt(try OpenID4VPConfiguration(configured: entry, &warnings))
-    let registered = entry.attempt(try registrations?.all(of: entry, readers: readers ?? [], &warnings))
-    let acceptedIssuers = entry.attempt(try self.acceptedIssuers(entry))
-    let page = entry.attempt(try ConfiguredPage(file: secrets.file).page(of: entry))
-    let revocation = entry.attempt(try self.revocation(entry))
-    let retainsResults = entry.attempt(try entry.flag("retain_results"))
-    let retention = entry.attempt(try self.retention(entry, &warnings))
-    let evidence = entry.attempt(try self.evidence(entry, beside: others))
-    let webhooks = entry.attempt(try ConfiguredWebhooks(secrets: secrets).all(of: entry))
-    let quota = entry.attempt(try Quota(configured: entry))
-    guard let id, let origins, let keys, let apple, let readers, let openID4VP,
-      let registered = registered ?? nil, let acceptedIssuers, let page, let revocation, let retainsResults,
-      let retention, let evidence, let webhooks, let quota
-    else { return nil }
+  /// Checks relying parties against each other and against the rest of the file.
+  func parties(
+    _ parties: [RelyingParty], sealingKeys: [SealingKey], _ publicURL: String?, _ faults: inout Faults
+  ) -> RelyingParties? {
+    for (index, party) in parties.enumerated() {
+      if let key = party.policies.evidenceKey {
+        let pointer = "/relying_parties/\(index)/evidence/key"
+        if sealingKeys.contains(where: key.isSame) {
+          faults.add(pointer, "must not be one of sealing_keys: the key's holder could decrypt the store")
+        }
+        if parties[..<index].contains(where: { $0.policies.evidenceKey == key }) {
+          faults.add(pointer, "must not be another relying party's key: its holder could decrypt these bundles")
+        }
+      }
+      if party.page != nil, publicURL == nil {
+        faults.add("/public_url", "is required: relying party \"\(party.id)\" has a page")
+      }
+    }
+    return faults.attempt("/relying_parties") { try RelyingParties(parties) }
+  }
+
+  private static func warn(of party: RelyingParty, at pointer: String, _ faults: inout Faults) {
     let wider: [(Scope, String)] = [
-      (.auditReadAll, "reads the audit entries of"), (.operate, "reloads nothing, and sees the figures of"),
+      (.auditReadAll, "reads only the audit entries of \"\(party.id)\"; to read all,"),
+      (.operate, "sees only the figures of \"\(party.id)\" and cannot reload; to do both,"),
     ]
     for (scope, what) in wider {
-      guard let key = keys.firstIndex(where: { $0.scopes.contains(.admin) && !$0.scopes.contains(scope) }) else {
-        continue
+      let narrow = party.apiKeys.firstIndex { $0.scopes.contains(.admin) && !$0.scopes.contains(scope) }
+      guard let narrow else { continue }
+      faults.warn("\(pointer)/api_keys/\(narrow): scope admin \(what) add \(scope.rawValue)")
+    }
+    if party.apiKeys.isEmpty {
+      faults.warn("relying party \"\(party.id)\" has no api_keys: nobody can make requests in its name")
+    }
+    let settings = party.openID4VP
+    if !settings.ageVerificationDocTypes.isEmpty {
+      faults.warn(
+        "\(pointer)/openid4vp/eu_age_verification: nobody signs these requests, and responses are not encrypted")
+    }
+    if !settings.encryptsResponses {
+      faults.warn("\(pointer)/openid4vp/encrypted_responses: wallets send unencrypted responses")
+    }
+  }
+
+  private static var acceptedIssuers: Shape<[String: [[UInt8]]]> {
+    // The profile prescribes 20 bytes (SHA-1), but authorities also use other lengths.
+    let identifier = Shape.nonEmptyString(like: "^([0-9A-Fa-f]{2}){1,64}$").parsed(
+      "must be a subject key identifier in hexadecimal, without colons, of at most 64 bytes"
+    ) { text in Hex.decode(text).flatMap { (1...64).contains($0.count) ? $0 : nil } }
+    // Apple's bound on `issuerKeyIdentifiers`, for each document type.
+    return identifier.list(1...1_000).byName("must be an object of document types, each with its key identifiers")
+      .parsed { lists, _, _ in Dictionary(lists.map { ($0.name, $0.value) }) { first, _ in first } }
+  }
+
+  private static var templates: Shape<[String: RequestTemplate]> {
+    RequestTemplate.shape.byName("must be an object of names, each with its request").parsed { templates, _, _ in
+      Dictionary(templates.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+  }
+
+  private var evidence: Shape<EvidenceKey> {
+    .form(
+      "evidence",
+      Entry(
+        "key", keySecret, "32 bytes, raw or as hexadecimal or base64 text: seals bundles, and opens them elsewhere.")
+    ) { place, secret in
+      place.faults.attempt(place.pointer + "/key") {
+        try EvidenceKey(secret.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
       }
-      warnings.append(
-        "\(entry.pointer)/api_keys/\(key): admin \(what) \"\(id)\" only; more needs \(scope.rawValue)")
     }
-    if keys.isEmpty { warnings.append("relying party \"\(id)\" has no api_keys: nobody can ask in its name") }
-    return RelyingParty(
-      id: id, origins: origins, apiKeys: keys, apple: apple, readers: readers, openID4VP: openID4VP,
-      registrations: registered, acceptedIssuers: acceptedIssuers, page: page,
-      policies: .init(
-        retainsResults: retainsResults, retention: retention, revocation: revocation, evidenceKey: evidence),
-      webhooks: webhooks, quota: quota)
   }
 
-  /// The id is written to logs and into addresses, so it must be a short name.
-  private func id(_ entry: Schema.Object) throws(Schema.Fault) -> String {
-    let id = try entry.text("id")
-    guard isName(id[...]) else {
-      throw entry.fault("id", "must have at most 64 letters, digits, and - _ . and not begin with a dot")
+  private var page: Shape<HostedPage> {
+    .form(
+      "page",
+      Entry(
+        "name",
+        Shape.nonEmptyString().checked("must have at most \(HostedPage.longestName) characters", HostedPage.isName),
+        "The relying party's name for people."),
+      .ifAny(
+        "color",
+        Shape.name(like: HostedPage.colorPattern, "must be #rrggbb in lower case", HostedPage.isColor),
+        "The colour of buttons, as #rrggbb in lower case."),
+      .ifAny("logo", logo, "An SVG, PNG, WebP or JPEG of at most 100 kB."),
+      .ifAny("logo_dark", logo, "The logo on dark ground; by default the same."),
+      .ifAny(
+        "privacy_url",
+        Shape.name(like: "^https://", "must be an https address") { text in
+          text.hasPrefix("https://") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+        }, "The privacy notice for people."),
+      Entry(
+        "show_reason", Shape<Bool>.flag, or: false,
+        "Whether people read why their document was refused, if it expired, is of a kind that is not accepted, or "
+          + "lacks an element.")
+    ) { _, name, color, logo, darkLogo, address, showsReason in
+      HostedPage(
+        name: name, color: color, logo: logo, darkLogo: darkLogo, privacyURL: address, showsReason: showsReason)
     }
-    return id
   }
 
-  private func origins(_ entry: Schema.Object) throws(Schema.Fault) -> [String] {
-    try entry.origins("origins", or: "\(AndroidOrigin.prefix) with the SHA-256 of a certificate", AndroidOrigin.isValid)
-  }
-
-  /// Apple's bound on `issuerKeyIdentifiers`, for each document type.
-  static let acceptedIssuers = 1...1_000
-  /// Lengths of a key identifier in bytes. The profile has SHA-1 (20 bytes), but authorities use others too.
-  private static let identifierBytes = 1...64
-
-  private func acceptedIssuers(_ entry: Schema.Object) throws(Schema.Fault) -> [String: [[UInt8]]] {
-    guard entry.value("accepted_issuers") != nil else { return [:] }
-    var issuers: [String: [[UInt8]]] = [:]
-    for (docType, texts) in try entry.textLists("accepted_issuers", byName: "document types", of: "key identifiers") {
-      guard Self.acceptedIssuers.contains(texts.count) else {
-        throw entry.fault(
-          "accepted_issuers/\(JSONPointer.escape(docType))",
-          "must have 1 to \(Self.acceptedIssuers.upperBound) key identifiers")
+  private var logo: Shape<HostedPage.Logo> {
+    return Shape.nonEmptyString().parsed { name, pointer, faults in
+      guard HostedPage.Logo.mediaType(ofFile: name) != nil else {
+        faults.add(pointer, HostedPage.Logo.wrongFile)
+        return nil
       }
-      let identifiers = texts.compactMap(Hex.decode).filter { Self.identifierBytes.contains($0.count) }
-      guard identifiers.count == texts.count else {
-        throw entry.fault(
-          "accepted_issuers/\(JSONPointer.escape(docType))",
-          "must be subject key identifiers in hexadecimal, without colons, of at most 64 bytes each")
+      guard let bytes = contents(of: resolve(name), at: pointer, &faults) else { return nil }
+      if bytes.count > HostedPage.Logo.mostBytes {
+        faults.add(pointer, "has \(bytes.count) bytes; at most \(HostedPage.Logo.mostBytes) are allowed")
       }
-      issuers[docType] = identifiers
+      return HostedPage.Logo(file: name, bytes: bytes)
     }
-    return issuers
   }
 
-  private func revocation(_ entry: Schema.Object) throws(Schema.Fault) -> RevocationPolicy {
-    guard let policy = RevocationPolicy(rawValue: try entry.text("revocation")) else {
-      let known = RevocationPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-      throw entry.fault("revocation", "must be one of \(known)")
+  private var apiKeys: Shape<[APIKey]> {
+    let key = Shape<APIKey>.form(
+      "api_key",
+      Entry(
+        "sha256",
+        Shape.nonEmptyString(like: "^[0-9A-Fa-f]{64}$").parsed(
+          "must be 64 hexadecimal digits: the SHA-256 of the key"
+        ) { text in Hex.decode(text).flatMap { $0.count == 32 ? $0 : nil } }, "SHA-256 of the key's text."),
+      Entry("scopes", Shape<Scope>.choice.list(atLeast: 1), "Its rights."),
+      .ifAny(
+        "id",
+        Shape.name(like: "^[A-Za-z0-9._-]{1,64}$", "must have at most 64 letters, digits, and - _ .") {
+          $0.utf8.count <= 64 && $0.utf8.allSatisfy(\.isNameCharacter)
+        }, "Its name in logs."),
+      .ifAny(
+        "expires_at", Shape.integer(0...253_402_300_799), "Unix seconds from which it is refused like an unknown key.")
+    ) { place, hash, scopes, id, end in
+      let key = APIKey(
+        sha256: hash, scopes: Set(scopes), id: id, expiresAt: end.map { Timestamp(secondsSince1970: $0) })
+      if !key.isGood(at: now) {
+        place.faults.warn("\(place.pointer)/expires_at: the key has expired; it can be removed")
+      }
+      return key
     }
-    return policy
-  }
-
-  private func retention(
-    _ entry: Schema.Object, _ warnings: inout [String]
-  ) throws(Schema.Fault) -> RetentionPolicy {
-    let longest = try entry.number("longest_retain_days")
-    guard let days = try entry.ifAny("retain_days", entry.number) else { return RetentionPolicy(longest: Int(longest)) }
-    if days > longest {
-      warnings.append("\(entry.pointer)/retain_days is more than longest_retain_days, \(longest), which counts")
-    }
-    return RetentionPolicy(days: Int(days), longest: Int(longest))
-  }
-
-  private func evidence(
-    _ entry: Schema.Object, beside others: [RelyingParty]
-  ) throws(Schema.Fault) -> EvidenceKey? {
-    guard let evidence = try entry.object("evidence") else { return nil }
-    let secret = try secrets.keySecret(of: "key", in: evidence)
-    let key: EvidenceKey
-    do throws(ConfigurationError) {
-      key = try EvidenceKey(secret.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
-    } catch {
-      throw evidence.fault("key", error.message)
-    }
-    guard !sealingKeys.contains(where: key.isSame) else {
-      throw evidence.fault("key", "is one of sealing_keys: whoever opens bundles could open the store")
-    }
-    guard !others.contains(where: { $0.policies.evidenceKey == key }) else {
-      throw evidence.fault("key", "is another relying party's: whoever judges its bundles could open these")
-    }
-    return key
+    return key.list()
   }
 }
 
-extension Schema.Object {
-  /// A list of web origins, or of what else the check admits.
-  fileprivate func origins(
-    _ name: String, or other: String, _ isOther: (String) -> Bool
-  ) throws(Schema.Fault) -> [String] {
-    let origins = try texts(name)
-    for (index, origin) in origins.enumerated() where !WebOrigin.isValid(origin) && !isOther(origin) {
-      throw fault(
-        "\(name)/\(index)",
-        "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback; "
-          + "or \(other)")
+extension HostedPage.Logo {
+  private static let mediaTypes = [
+    "svg": "image/svg+xml", "png": "image/png", "webp": "image/webp", "jpg": "image/jpeg", "jpeg": "image/jpeg",
+  ]
+  package static let mostBytes = 100_000
+  /// The fault of a file whose name has another ending.
+  package static let wrongFile = "must end in " + mediaTypes.keys.sorted().map { "." + $0 }.joined(separator: ", ")
+
+  /// By the ending of the file's name.
+  static func mediaType(ofFile name: String) -> String? {
+    mediaTypes[name.split(separator: ".").last.map { $0.lowercased() } ?? ""]
+  }
+
+  package init?(file name: String, bytes: [UInt8]) {
+    guard let mediaType = Self.mediaType(ofFile: name), bytes.count <= Self.mostBytes else { return nil }
+    self.init(mediaType: mediaType, bytes: bytes)
+  }
+}
+
+extension Faults {
+  /// Returns the address of a list or an endpoint. If the address is not allowed, notes the reason and returns nil.
+  mutating func address(
+    _ text: String, allowing rules: FetchRules, at pointer: String, _ otherwise: String
+  ) -> ListAddress? {
+    attempt(pointer) { () throws(FetchError) in
+      try ListAddress(text, allowing: rules)
+    } text: { error in
+      if case .notAllowed(let reason) = error { reason } else { otherwise }
     }
-    return origins
+  }
+}
+
+extension Quota {
+  /// A member with the value `false` sets no bound.
+  static let shape = Shape<Quota>.form(
+    "quota",
+    Entry("open_sessions", bound, or: .integer(Limits.openSessions), "Sessions that wait for a response."),
+    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of its sessions, with everything kept of them."),
+    Entry(
+      "idempotency_bytes", bound, or: .integer(Limits.idempotencyBytes),
+      "Bytes of replies that are kept under idempotency keys.")
+  ) { Quota(openSessions: $1, bytes: $2, idempotencyBytes: $3) }
+
+  private static let bound = Shape.integer(1...(1 << 50)).orFalse
+}
+
+extension Shape where Value == [String] {
+  /// Reads web origins, or other texts that the check admits.
+  fileprivate static func origins(or other: String, _ isOther: @escaping @Sendable (String) -> Bool) -> Shape {
+    Shape<String>.nonEmptyString().checked(
+      "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback; "
+        + "or \(other)"
+    ) { WebOrigin.isValid($0) || isOther($0) }.list()
   }
 }
 
 extension OpenID4VPConfiguration {
-  /// Reads `openid4vp` of a relying party: `{"encrypted_responses": true, "annex_b": false, "scheme": "openid4vp",
-  /// "eu_age_verification": [], "device_mac": true, "redirect_uri": "https://shop.example/done"}`.
-  init(configured party: Schema.Object, _ warnings: inout [String]) throws(Schema.Fault) {
-    self.init()
-    // Before the object is read, which would say that it does not know the member.
-    guard party.value("openid4vp")?["trusted_authorities"] == nil else {
-      throw party.fault(
-        "openid4vp/trusted_authorities", "is now accepted_issuers of the relying party, by document type")
-    }
-    guard let entry = try party.object("openid4vp") else { return }
-    encryptsResponses = try entry.flag("encrypted_responses")
-    offersAnnexB = try entry.flag("annex_b")
-    scheme = try entry.text("scheme")
-    guard Self.isScheme(scheme) else {
-      throw entry.fault("scheme", "must be the scheme of an address, in lower case and without \"://\"")
-    }
-    ageVerificationDocTypes = try entry.texts("eu_age_verification")
-    if !ageVerificationDocTypes.isEmpty {
-      warnings.append(
-        "\(entry.pointer)/eu_age_verification: nobody signs these requests, and wallets answer without encryption")
-    }
-    acceptsMACs = try entry.flag("device_mac")
-    walletFeedback = try entry.ifAny("wallet_feedback", entry.flag)
-    redirectURI = try entry.ifAny("redirect_uri", entry.text)
-    let origins = try party.texts("origins").filter(WebOrigin.isValid)
-    if let redirectURI, RedirectURI.origin(of: redirectURI, among: origins) == nil {
-      throw entry.fault("redirect_uri", "must be an address without a fragment at one of the relying party's origins")
-    }
-    redirectSchemes = try entry.texts("redirect_schemes")
-    for (index, scheme) in redirectSchemes.enumerated()
-    where !Self.isScheme(scheme) || scheme.split(separator: ".", omittingEmptySubsequences: false).contains("")
-      || !scheme.contains(".")
-    {
-      throw entry.fault(
-        "redirect_schemes/\(index)",
-        "must be the scheme of an app: a domain name in reverse, in lower case, such as com.example.shop")
-    }
-    walletOrigins = try entry.origins("wallet_origins", or: "*") { $0 == "*" }
-    if !encryptsResponses {
-      warnings.append("\(entry.pointer)/encrypted_responses: wallets are asked to answer in clear")
+  static let shape = Shape<OpenID4VPConfiguration>.form(
+    "openid4vp",
+    retired: ["trusted_authorities": "is now accepted_issuers of the relying party, by document type"],
+    Entry("encrypted_responses", Shape<Bool>.flag, or: true, "Whether wallets encrypt their responses."),
+    Entry(
+      "annex_b", Shape<Bool>.flag, or: false, "Whether ISO/IEC TS 18013-7:2024, Annex B, is offered as well."),
+    Entry(
+      "scheme",
+      Shape.name(
+        like: "^[a-z][a-z0-9+.-]{0,63}$", "must be the scheme of an address, in lower case and without \"://\"",
+        isScheme), or: "openid4vp", "Scheme of the address for wallets."),
+    Entry(
+      "eu_age_verification", Shape.nonEmptyString().list(), or: [],
+      "Document types for the European age verification profile's link, which nobody signs."),
+    Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
+    .ifAny(
+      "wallet_feedback", Shape<Bool>.flag,
+      "Whether to tell wallets that a response was refused, in live mode without the reason; by default outside live "
+        + "mode."),
+    .ifAny(
+      "redirect_uri", Shape.nonEmptyString(),
+      "Where wallets send people after a session that names neither `redirect_uri` nor `return_url`."),
+    Entry(
+      "redirect_schemes",
+      Shape.name(
+        like: "^[a-z][a-z0-9+-]*(\\.[a-z0-9+-]+)+$",
+        "must be the scheme of an app: a domain name in reverse, in lower case, such as com.example.shop",
+        {
+          isScheme($0) && $0.contains(".") && !$0.split(separator: ".", omittingEmptySubsequences: false).contains("")
+        }
+      ).list(), or: [], "Schemes of its own apps, to which `redirect_uri` may lead."),
+    Entry(
+      "wallet_origins", .origins(or: "*") { $0 == "*" }, or: [],
+      "Origins of wallets that are web pages; `*` means any.")
+  ) { _, encrypts, annexB, scheme, ages, macs, feedback, uri, schemes, origins in
+    var settings = OpenID4VPConfiguration(
+      encryptsResponses: encrypts, offersAnnexB: annexB, scheme: scheme, ageVerificationDocTypes: ages,
+      acceptsMACs: macs, redirectURI: uri)
+    settings.walletFeedback = feedback
+    settings.redirectSchemes = schemes
+    settings.walletOrigins = origins
+    return settings
+  }
+
+  /// True if the text is a scheme in lower case (RFC 3986, 3.1), of at most 64 characters.
+  @Sendable private static func isScheme(_ text: String) -> Bool {
+    text.utf8.count <= 64 && text.wholeMatch(of: /[a-z][a-z0-9+.\-]*/) != nil
+  }
+}
+
+extension ConfigurationFile {
+  /// `webhooks` of a relying party: the endpoints of events.
+  private var webhooks: Shape<[WebhookEndpoint]> {
+    webhook.list().parsed { endpoints, pointer, faults in
+      faults.noteDuplicates(endpoints.map(\.id), at: pointer, "/id")
+      if endpoints.count > Limits.webhooks { faults.add(pointer, "may have at most \(Limits.webhooks)") }
+      return endpoints
     }
   }
 
-  /// Whether the text is a scheme in lower case (RFC 3986, 3.1), of at most 64 characters.
-  private static func isScheme(_ text: String) -> Bool {
-    let letters = Array("abcdefghijklmnopqrstuvwxyz".utf8)
-    let others = Array("0123456789+-.".utf8)
-    guard let first = text.utf8.first, letters.contains(first), text.utf8.count <= 64 else { return false }
-    return text.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
+  private var webhook: Shape<WebhookEndpoint> {
+    let length = Limits.webhookIDCharacters
+    return .form(
+      "webhook",
+      Entry(
+        "id",
+        Shape.name(
+          like: "^[A-Za-z0-9._-]{1,\(length)}$", "must have at most \(length) letters, digits, and - _ .",
+          { WebhookEndpoint.isID($0) }), "Its name in logs."),
+      Entry("url", Shape.nonEmptyString(like: "^https://"), "The address for events."),
+      Entry(
+        "secrets",
+        webhookSecret.list(atLeast: 1).checked("must be at most \(Limits.webhookSecrets) secrets") {
+          $0.count <= Limits.webhookSecrets
+        }, "`whsec_` and the base64 of 24 to 64 bytes; each of them signs."),
+      .ifAny("events", Shape<EventType>.choice.list(atLeast: 1), "The events; all without it."),
+      .ifAny("allow", Self.allowed, "Targets that are allowed beside public hosts on port 443.")
+    ) { place, id, url, secrets, events, allow in
+      let targets = allow?.targets ?? .none
+      // Checks the address as far as possible without resolving its name.
+      let rules = DeliveryAttempt.rules(in: .live, targets)
+      if let address = place.faults.address(url, allowing: rules, at: place.pointer + "/url", "is not an address"),
+        let hosts = allow?.hosts, !hosts.isEmpty, !hosts.contains(address.host)
+      {
+        place.add("allow/hosts", "must have the host of `url`")
+      }
+      return WebhookEndpoint(
+        id: id, url: url, secrets: secrets, types: Set(events ?? EventType.allCases), targets: targets)
+    }
+  }
+
+  private var webhookSecret: Shape<WebhookSecret> {
+    secret.parsed { source, pointer, faults in
+      let secret = source.bytes.withUnsafeBytes { WebhookSecret(content: $0) }
+      if secret == nil { faults.add(pointer, "\(source.name) is not whsec_ and the base64 of 24 to 64 bytes") }
+      return secret
+    }
+  }
+
+  /// A host that the configuration names may be in any private network. Loopback and link-local networks must
+  /// themselves be named.
+  private static let allowed = Shape<(hosts: [String], targets: InternalTargets)>.form(
+    "webhook_allow",
+    Entry(
+      "hosts", Shape.nonEmptyString().list(), or: [], "Hosts of the URL that may be in a private network."),
+    Entry("ports", Shape.whole(1...65_535).list(), or: [], "Ports beside 443."),
+    Entry(
+      "networks",
+      Shape.nonEmptyString().parsed(
+        "must be a network or an address, such as 10.20.0.0/16 or 10.20.0.7", { AddressRange($0) }
+      ).list(), or: [],
+      "Networks that may be reached. Loopback and link-local networks need entries of their own.")
+  ) { _, hosts, ports, networks in
+    (
+      hosts.map { $0.lowercased() },
+      InternalTargets(
+        ports: Set(ports.map { UInt16($0) }),
+        networks: networks + (hosts.isEmpty ? [] : AddressGuard.privateNetworks))
+    )
   }
 }

@@ -1,68 +1,161 @@
 import Base
 import Cryptography
 import Glibc
+import Sessions
 
-/// Reads secrets of the configuration: the name of a file, `{"file": "…"}` or `{"env": "NAME"}`. A private key may have
-/// a `passphrase` as well, which is itself a secret.
-struct ConfiguredSecrets {
-  let file: ConfigurationFile
-  let environment: EnvironmentSecrets
-
-  /// A private key's bytes, and the passphrase that decrypts them; nil if there is none.
-  struct Key {
-    let secret: Secret
-    let passphrase: Secret?
+/// Reads secrets: a file's name, `{"file": "…"}` or `{"env": "NAME"}`. A private key may add a `passphrase`, itself a
+/// secret.
+extension ConfigurationFile {
+  private var inVariable: Entry<Secret> {
+    Entry(
+      "env",
+      Shape.nonEmptyString(like: "^[A-Za-z_][A-Za-z0-9_]*$").parsed { name, pointer, faults in
+        let secret = environment.take(name)
+        if secret == nil {
+          faults.add(pointer, "the variable \(name) is not set, or empty; the server reads it when it starts")
+        }
+        return secret
+      }, "The environment variable that holds it.")
   }
 
-  func secret(_ json: JSON, at pointer: String) throws(Schema.Fault) -> Secret {
-    if let name = json.string { return try content(of: name, at: pointer) }
-    return try place(json, at: pointer, ConfigurationSchema.variable, ConfigurationSchema.secretFile).secret
-  }
-
-  /// Reads a private key. The schemas of a variable and of a file may have further members, which the caller reads.
-  func key(
-    _ json: JSON, at pointer: String, in variable: Schema.Member = ConfigurationSchema.encryptedVariable,
-    _ file: Schema.Member = ConfigurationSchema.encryptedFile
-  ) throws(Schema.Fault) -> Key {
-    if let name = json.string { return Key(secret: try content(of: name, at: pointer), passphrase: nil) }
-    let (secret, entry) = try place(json, at: pointer, variable, file)
-    guard let phrase = entry.value("passphrase") else { return Key(secret: secret, passphrase: nil) }
-    return Key(secret: secret, passphrase: try self.secret(phrase, at: pointer + "/passphrase"))
-  }
-
-  private func place(
-    _ json: JSON, at pointer: String, _ variable: Schema.Member, _ named: Schema.Member
-  ) throws(Schema.Fault) -> (secret: Secret, entry: Schema.Object) {
-    guard let members = json.object, members.contains(where: { $0.name == "env" || $0.name == "file" }) else {
-      throw Schema.Fault(pointer, "must be a file's name, {\"file\": \"…\"} or {\"env\": \"NAME\"}")
+  private var secretFile: Shape<Secret> {
+    Shape.nonEmptyString().parsed { name, pointer, faults in
+      let path = resolve(name)
+      faults.requireProtectedFolder(around: path, at: pointer)
+      return faults.attempt(pointer) { () throws(SecretFile.ReadError) in
+        Secret(name: path, isVariable: false, bytes: try SecretFile.read(path))
+      } text: {
+        $0.text(path)
+      }
     }
-    let isVariable = members.contains { $0.name == "env" }
-    let entry = try Schema.Object(
-      json, at: pointer, by: (isVariable ? variable : named).schema, in: file.reading)
-    guard isVariable else { return (try content(of: entry.text("file"), at: pointer + "/file"), entry) }
-    let name = try entry.text("env")
-    guard let secret = environment.take(name) else {
-      throw entry.fault("env", "the variable \(name) is not set, or empty; it is read when the server starts")
-    }
-    return (secret, entry)
   }
 
-  private func content(of name: String, at pointer: String) throws(Schema.Fault) -> Secret {
-    guard !name.isEmpty else { throw Schema.Fault(pointer, "must be a file's name") }
-    let path = file.resolve(name)
-    file.requireProtectedFolder(around: path, at: pointer)
-    do throws(SecretFile.Problem) {
-      return Secret(name: path, isVariable: false, bytes: try SecretFile.read(path))
-    } catch {
-      throw Schema.Fault(pointer, error.text(path))
+  private var inFile: Entry<Secret> { Entry("file", secretFile, "The file that holds it.") }
+
+  private var passphrase: Entry<Secret?> {
+    .ifAny("passphrase", secret, "The passphrase of an encrypted private key (PKCS #8).")
+  }
+
+  /// The name of a file, or an object that names a variable or a file.
+  private func named<Value>(_ name: Shape<Value>, _ variable: Shape<Value>, _ file: Shape<Value>) -> Shape<Value> {
+    .reading(.anyOf([name.schema, variable.schema, file.schema])) { json, pointer, faults in
+      if json.string != nil { return name.read(json, pointer, &faults) }
+      guard json["env"] != nil || json["file"] != nil else {
+        faults.add(pointer, "must be a file's name, {\"file\": \"…\"} or {\"env\": \"NAME\"}")
+        return nil
+      }
+      return (json["env"] != nil ? variable : file).read(json, pointer, &faults)
+    }
+  }
+
+  var secret: Shape<Secret> {
+    named(secretFile, .form("secret_variable", inVariable) { $1 }, .form("secret_file", inFile) { $1 })
+  }
+
+  /// The private key of a reader, on a curve that can sign.
+  var signingKey: Shape<PrivateKey> {
+    @Sendable func key(
+      _ secret: Secret, _ passphrase: Secret?, _ pointer: String, _ faults: inout Faults
+    ) -> PrivateKey? {
+      secret.privateKey(passphrase, "private key for signatures", at: pointer, &faults) {
+        $0.curve.family != .montgomery
+      }
+    }
+    return named(
+      secretFile.parsed { key($0, nil, $1, &$2) },
+      .form("private_key_variable", inVariable, passphrase) { key($1, $2, $0.pointer, &$0.faults) },
+      .form("private_key_file", inFile, passphrase) { key($1, $2, $0.pointer, &$0.faults) })
+  }
+
+  /// The private key of an Apple merchant, on P-256, and Apple's certificate for this key.
+  var merchantKey: Shape<MerchantKey> {
+    @Sendable func key(
+      _ secret: Secret, _ passphrase: Secret?, _ certificate: Named?, _ pointer: String, _ faults: inout Faults
+    ) -> MerchantKey? {
+      secret.privateKey(passphrase, "P-256 private key", at: pointer, &faults) { $0.curve == .p256 }
+        .map { MerchantKey(key: $0, certificate: certificate) }
+    }
+    let certificate = Entry<Named?>.ifAny(
+      "certificate", file, "Apple's certificate of this key, PEM or DER: the server warns before it expires.")
+    return named(
+      secretFile.parsed { key($0, nil, nil, $1, &$2) },
+      .form("merchant_key_variable", inVariable, passphrase, certificate) { key($1, $2, $3, $0.pointer, &$0.faults) },
+      .form("merchant_key_file", inFile, passphrase, certificate) { key($1, $2, $3, $0.pointer, &$0.faults) })
+  }
+
+  struct MerchantKey: Sendable {
+    let key: PrivateKey
+    let certificate: Named?
+  }
+
+  /// Keys for data at rest: the first seals, all open.
+  var sealingKeys: Shape<[SealingKey]> {
+    let key = Shape<SealingKey>.form(
+      "sealing_key", Entry("id", Shape.nonEmptyString(), "1 to 64 bytes by which sealed data name their key."),
+      Entry("file", keySecret, "32 bytes, raw or as hexadecimal or base64 text.")
+    ) { place, id, key in
+      place.faults.attempt(place.pointer + "/id") {
+        try SealingKey(id: id, key: key.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
+      }
+    }
+    return key.list(atLeast: 1).parsed { keys, pointer, faults in
+      faults.noteDuplicates(keys.map(\.id), at: pointer, "/id")
+      return keys
+    }
+  }
+
+  /// The 32 bytes of a sealing or evidence key.
+  var keySecret: Shape<SharedSecret> {
+    secret.parsed { secret, pointer, faults in
+      // If a variable has 32 characters, they are typed text and not random bytes.
+      guard !secret.isVariable || secret.bytes.count != SealingKey.length,
+        let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
+      else {
+        faults.add(
+          pointer, "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
+        return nil
+      }
+      // 32 random bytes have fewer than 12 different values about once in 2⁸⁰.
+      guard bytes.withUnsafeBytes({ Set($0).count }) >= 12 else {
+        faults.add(pointer, "\(secret.name) holds a placeholder, not 32 random bytes")
+        return nil
+      }
+      return SharedSecret(bytes)
     }
   }
 }
 
-/// Takes secrets from the environment for the configuration: `{"env": "NAME"}`.
-///
-/// Each is taken once. Its bytes are overwritten, so that `/proc` no longer shows them, and the variable is removed, so
-/// that no program the process starts and no log gets it. The secret is kept here for the next reading of the file.
+extension Secret {
+  fileprivate func privateKey(
+    _ passphrase: Secret?, _ what: String, at pointer: String, _ faults: inout Faults, _ isGood: (PrivateKey) -> Bool
+  ) -> PrivateKey? {
+    do throws(CryptoError) {
+      let key = try bytes.withUnsafeBytes { pem throws(CryptoError) in
+        guard let passphrase else { return try PrivateKey(pem: pem) }
+        return try PrivateKey(pem: pem, passphrase: passphrase.withoutLineEnd())
+      }
+      if isGood(key) { return key }
+      faults.add(pointer, "\(name) is not a \(what) in PEM")
+    } catch {
+      switch error {
+      case .passphraseRequired:
+        faults.add(pointer, "\(name) is encrypted; give {\"file\": \"…\", \"passphrase\": {\"env\": \"NAME\"}}")
+      case .passphraseWrong:
+        faults.add(pointer + "/passphrase", "does not decrypt \(name): the wrong passphrase, or a damaged key")
+      case .passphraseTooCostly:
+        faults.add(
+          pointer,
+          "\(name) needs more than \(Limits.passphraseRounds) rounds to try a passphrase; encrypt it with fewer: "
+            + "openssl pkcs8 -topk8 -iter 600000")
+      default: faults.add(pointer, "\(name) is not a \(what) in PEM")
+      }
+    }
+    return nil
+  }
+}
+
+/// Takes each secret from the environment once, and keeps it for the next reading. Overwrites its bytes, so that
+/// `/proc` no longer shows it. Removes the variable, so that no child process gets it.
 final class EnvironmentSecrets: Sendable {
   private struct State {
     var taken: [String: Secret] = [:]
@@ -71,7 +164,6 @@ final class EnvironmentSecrets: Sendable {
 
   private let state = Locked(State())
 
-  /// Nil if the variable is not set or empty.
   func take(_ name: String) -> Secret? {
     state.withLock { state in
       if let secret = state.taken[name] { return secret }
@@ -85,15 +177,15 @@ final class EnvironmentSecrets: Sendable {
     }
   }
 
-  /// Leaves the environment alone from now on: other threads may read it, and `unsetenv` moves what they read.
+  /// Ends access to the environment: other threads may read it, and `unsetenv` moves its strings.
   func close() { state.withLock { $0.isClosed = true } }
 }
 
-/// A secret, and the name of the place that it was read from.
+/// A secret with the name of its source.
 final class Secret: Sendable {
   /// A path, or the name of a variable.
   let name: String
-  /// Whether it was the text of a variable, not the content of a file.
+  /// False for a file.
   let isVariable: Bool
   let bytes: SecretBytes
 
@@ -103,7 +195,7 @@ final class Secret: Sendable {
     self.bytes = bytes
   }
 
-  /// The secret as a passphrase. An editor may have added a line end, which is not part of it.
+  /// The secret as a passphrase, without the line end that an editor may have added.
   func withoutLineEnd() -> SecretBytes {
     bytes.withUnsafeBytes { bytes in
       var end = bytes.count
@@ -114,9 +206,10 @@ final class Secret: Sendable {
   }
 }
 
-/// Reads a file that holds a secret into memory that is wiped. Refuses the file if other users could read it.
+/// Reads a file that holds a secret. The memory for it is wiped after use. Refuses the file if other users could read
+/// it.
 enum SecretFile {
-  enum Problem: Error, Equatable {
+  enum ReadError: Error, Equatable {
     /// The reason, as text for people.
     case unreadable(String)
     case wrongSize
@@ -135,17 +228,16 @@ enum SecretFile {
     }
   }
 
-  /// Checks owner and permissions on the open file, so that they belong to the bytes that are read even if the name now
-  /// leads to another file.
-  static func read(_ path: String) throws(Problem) -> SecretBytes {
-    // Without O_NONBLOCK a pipe would hold up the start until somebody writes to it.
+  /// Checks owner and permissions of the open file: a check by path could see another file than the one that is read.
+  static func read(_ path: String) throws(ReadError) -> SecretBytes {
+    // Without O_NONBLOCK, opening a pipe would block the start until another process writes to the pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(FileFault.reason(errno)) }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .unreadable(FileFault.reason(errno)) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw .unreadable(status.st_mode & S_IFMT == S_IFDIR ? FileFault.reason(EISDIR) : "is no regular file")
+      throw .unreadable(status.st_mode & S_IFMT == S_IFDIR ? FileFault.reason(EISDIR) : "is not a regular file")
     }
     try check(owner: status.st_uid, mode: status.st_mode, user: geteuid())
     guard (1...(1 << 20)).contains(status.st_size) else { throw .wrongSize }
@@ -160,13 +252,12 @@ enum SecretFile {
         }
       }
     } catch {
-      throw .unreadable("it ended too early, or there is no memory for it")
+      throw .unreadable("it is truncated, or memory is exhausted")
     }
   }
 
-  /// A file of root may be readable by its group. The credentials of systemd are: their access list for the service's
-  /// user shows as group permissions. So are the secrets that containers mount.
-  static func check(owner: uid_t, mode: mode_t, user: uid_t) throws(Problem) {
+  /// Root's files may be group-readable: systemd's credentials (by their access list) and containers' secrets are.
+  static func check(owner: uid_t, mode: mode_t, user: uid_t) throws(ReadError) {
     guard owner == user || owner == 0 else { throw .foreign }
     let refused = owner == 0 ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO
     guard mode & refused == 0 else { throw .open }

@@ -30,29 +30,29 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
 
   /// - Parameter node: names the chain of audit entries that is written.
   package func open(mode: ServerMode, node: NodeName = .standard) throws(StartError) -> any SessionStore {
-    do throws(StoreError) {
-      return switch self {
+    try attempt { () throws(StoreError) in
+      switch self {
       case .sqlite(let path): try SQLiteStore(path: path, mode: mode, node: node)
       case .postgreSQL(let address): try PostgreSQLStore(address, mode: mode, node: node)
       }
-    } catch {
-      throw startError(error)
     }
   }
 
-  /// Brings the store to this version's schema. A SQLite file belongs to one server, and opening it changes its schema.
+  /// Upgrades the store to this version's schema. Opening a SQLite file already upgrades it, since the file belongs to
+  /// one server.
   func migrate(mode: ServerMode) async throws(StartError) {
-    do throws(StoreError) {
-      switch self {
-      case .sqlite(let path): await (try SQLiteStore(path: path, mode: mode)).close()
-      case .postgreSQL(let address): try PostgreSQLStore.migrate(address, mode: mode)
-      }
-    } catch {
-      throw startError(error)
+    switch self {
+    case .sqlite: await (try open(mode: mode)).close()
+    case .postgreSQL(let address):
+      try attempt { () throws(StoreError) in try PostgreSQLStore.migrate(address, mode: mode) }
     }
   }
 
-  func startError(_ error: StoreError) -> StartError {
+  fileprivate func attempt<Value>(_ open: () throws(StoreError) -> Value) throws(StartError) -> Value {
+    do throws(StoreError) { return try open() } catch { throw startError(error) }
+  }
+
+  private func startError(_ error: StoreError) -> StartError {
     switch error {
     case .otherMode(let mode):
       .configuration("\(self): is a store of \(mode.rawValue) mode and serves no other")
@@ -72,22 +72,18 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
   }
 }
 
-/// The audit entries of a store, for reading them without a server. Nothing is written.
+/// Opens a store to read its audit entries without a server. Writes nothing.
 package enum AuditSource {
-  /// Opens the store of a configuration. Nothing else of the configuration is opened.
   package static func open(configurationFile: String) throws(StartError) -> any AuditStore {
     try open(try ConfigurationLoader(path: configurationFile).store())
   }
 
-  /// Opens a store of any mode.
   package static func open(_ store: StoreLocation) throws(StartError) -> any AuditStore {
-    do throws(StoreError) {
+    try store.attempt { () throws(StoreError) in
       switch store {
-      case .sqlite(let path): return try SQLiteAuditReader(path: path)
-      case .postgreSQL(let address): return try open(address)
+      case .sqlite(let path): try SQLiteAuditReader(path: path)
+      case .postgreSQL(let address): try open(address)
       }
-    } catch {
-      throw store.startError(error)
     }
   }
 

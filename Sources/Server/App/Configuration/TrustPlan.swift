@@ -5,12 +5,12 @@ import PKIX
 import Sessions
 import Trust
 
-/// The sources of the anchors of a server with a configuration, and how often they are loaded again.
+/// The sources of a configured server's anchors, and the interval at which they are loaded.
 struct TrustPlan: Sendable {
   let loader: TrustLoader
-  /// The files and folders among the sources, by the addresses allowed for revocation lists.
+  /// The sources that are files and folders, grouped by the addresses that they allow for revocation lists.
   let files: [CRLAddresses: [String]]
-  /// Whether there are published lists, which change by themselves.
+  /// True if there are published lists, which change without the operator.
   let hasLists: Bool
   let refreshSeconds: Int64
   /// Live or staging.
@@ -18,17 +18,15 @@ struct TrustPlan: Sendable {
 
   var paths: [String] { files.values.flatMap { $0 }.sorted() }
 
-  /// Whether an anchor of its tier counts in this mode.
   func mayTrust(_ anchor: TrustAnchor) -> Bool { mode != .live || anchor.tier == .live }
 
   var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
 
-  /// Why these anchors may not be trusted; nil if they may. Their private keys are public, so a response below them
-  /// proves nothing about a wallet either. In staging, `AnchorCertificates` warns of published keys instead, because a
-  /// conformance suite is tried there.
+  /// The reason why these anchors may not be trusted; nil if they may. If an anchor's private key is public, a response
+  /// proves nothing. Staging allows published keys, for conformance suites.
   ///
-  /// An anchor meant for tests stops the load and is not just left out, since the operator believes that it counts. An
-  /// anchor that a published list names is not the operator's choice; it is refused with each document.
+  /// A configured test anchor stops the load, since the operator relies on it. A test anchor of a published list only
+  /// causes its documents to be refused.
   static func problem(with anchors: [TrustAnchor], in mode: ServerMode) -> String? {
     for anchor in anchors where anchor.trustedUntil == nil {
       guard let origin = anchor.certificate.testOrigin, mode == .live || anchor.certificate.isMock else { continue }
@@ -38,159 +36,172 @@ struct TrustPlan: Sendable {
   }
 }
 
-/// Reads `trust`, `trust_state` and `trust_refresh`: files of anchors, and lists that others publish.
-///
-/// ```json
-/// { "trust": [ "trust/",
-///     { "name": "aamva", "vical": "https://vical.example/vc", "signer_anchors": ["aamva-root.pem"] },
-///     { "name": "eu-pid", "trusted_entities": "https://lists.example/pid.jwt", "signer_anchors": ["operator.pem"],
-///       "services": { "http://uri.etsi.org/19602/SvcType/PID/Issuance": ["eu.europa.ec.eudi.pid.1"] },
-///       "crl_addresses": "https" } ],
-///   "trust_state": "trust-state", "trust_refresh": 3600 }
-/// ```
-struct ConfiguredTrust {
-  let file: ConfigurationFile
-  let mode: ServerMode
+enum TrustEntry: Sendable {
+  case files(path: String, crlAddresses: CRLAddresses, [TrustAnchor])
+  case list(TrustSource)
 
-  func plan(_ root: Schema.Object, fetcher: any ListFetcher) throws(Schema.Fault) -> TrustPlan {
-    guard let entries = try root.required("trust").array, !entries.isEmpty else {
-      throw root.fault("trust", "must be a list with at least one path or list of anchors")
+  /// Empty for a list.
+  var anchors: [TrustAnchor] { if case .files(_, _, let anchors) = self { anchors } else { [] } }
+  var source: TrustSource? { if case .list(let source) = self { source } else { nil } }
+}
+
+// MARK: Reading
+
+extension ConfigurationFile {
+  /// The names of the sources of files: one source for each rule about the addresses of revocation lists.
+  private static let fileSources: [CRLAddresses: String] = [.named: "files", .https: "files-https"]
+
+  /// A file or folder of anchors, or a list that others publish.
+  var trust: Shape<TrustEntry> {
+    let path = Shape.nonEmptyString().parsed { self.files($0, .named, &$2) }
+    let files = Shape<TrustEntry>.form(
+      "anchor_files", Entry("files", Shape.nonEmptyString(), "A file or folder of trust anchors."), Self.crlAddresses
+    ) { self.files($1, $2, &$0.faults) }
+    let (vical, entities) = (self.vical, trustedEntities)
+    return .reading(.anyOf([path, files, vical, entities].map(\.schema))) { json, pointer, faults in
+      func has(_ name: String) -> Bool { json[name]?.isNull == false }
+      let form =
+        if json.string != nil { path } else if has("files") { files } else if !has("vical"), has("trusted_entities") {
+          entities
+        } else { vical }
+      return form.read(json, pointer, &faults)
     }
-    var paths: [CRLAddresses: [String]] = [:]
-    var sources: [TrustSource] = []
-    for (index, entry) in entries.enumerated() {
-      if let path = entry.string, !path.isEmpty {
-        paths[.named, default: []].append(file.resolve(path))
-      } else if entry["files"]?.isNull == false {
-        guard let (path, addresses) = root.attempt(try files(entry, at: index)) else { continue }
-        paths[addresses, default: []].append(path)
-      } else if let source = root.attempt(try source(entry, at: index, after: sources)) {
-        sources.append(source)
-      }
-    }
+  }
+
+  /// Loads the anchors. A faulty anchor stops the start before anything is opened or fetched.
+  private func files(_ name: String, _ addresses: CRLAddresses, _ faults: inout Faults) -> TrustEntry? {
+    guard let anchors = anchors([name], [DocType.mDL], addresses, at: "/trust", &faults) else { return nil }
+    if let problem = TrustPlan.problem(with: anchors, in: mode) { faults.add("/trust", problem) }
+    return .files(path: resolve(name), crlAddresses: addresses, anchors)
+  }
+
+  func plan(_ entries: [TrustEntry], state: String, refresh: Int64, _ faults: inout Faults) -> TrustPlan {
+    var sources = entries.compactMap(\.source)
+    faults.noteDuplicates(entries.map(\.source?.name), at: "/trust", "/name") { "duplicate name \"\($0)\"" }
     let hasLists = !sources.isEmpty
+    var paths: [CRLAddresses: [String]] = [:]
+    for case .files(let path, let addresses, _) in entries { paths[addresses, default: []].append(path) }
     let ofFiles = CRLAddresses.allCases.compactMap { addresses -> TrustSource? in
       guard let name = Self.fileSources[addresses], let paths = paths[addresses] else { return nil }
       return TrustSource(name: name, .files(paths, crlAddresses: addresses))
     }
     sources.insert(contentsOf: ofFiles, at: 0)
-    let state = file.resolve(try root.text("trust_state"))
-    file.requireProtection(of: state, at: "/trust_state")
-    return TrustPlan(
+    let state = resolve(state)
+    faults.requireProtection(of: state, at: "/trust_state")
+    let plan = TrustPlan(
       loader: TrustLoader(
         sources: sources, defaultDocTypes: [DocType.mDL], fetcher: fetcher, memory: AcceptedListFolder(state)),
-      files: paths, hasLists: hasLists, refreshSeconds: try root.number("trust_refresh"),
-      mode: mode)
-  }
-
-  /// The names of the sources made of files, one for each rule about the addresses of revocation lists.
-  private static let fileSources: [CRLAddresses: String] = [.named: "files", .https: "files-https"]
-
-  private func files(_ entry: JSON, at index: Int) throws(Schema.Fault) -> (path: String, addresses: CRLAddresses) {
-    let entry = try Schema.Object(
-      entry, at: "/trust/\(index)", by: ConfigurationSchema.anchorFiles.schema, in: file.reading)
-    return (file.resolve(try entry.text("files")), try crlAddresses(entry))
-  }
-
-  private func crlAddresses(_ entry: Schema.Object) throws(Schema.Fault) -> CRLAddresses {
-    guard let addresses = CRLAddresses(rawValue: try entry.text("crl_addresses")) else {
-      throw entry.fault("crl_addresses", "must be \"named\" or \"https\"")
+      files: paths, hasLists: hasLists, refreshSeconds: refresh, mode: mode)
+    if !hasLists, !entries.flatMap(\.anchors).contains(where: plan.mayTrust) {
+      faults.add("/trust", "\(plan.noAnchor) in \(plan.paths.joined(separator: ", "))")
     }
-    return addresses
+    return plan
   }
 
-  private func authorityCRLAddresses(_ entry: Schema.Object) throws(Schema.Fault) -> AuthorityCRLAddresses {
-    var addresses = AuthorityCRLAddresses(try crlAddresses(entry))
-    guard let exceptions = entry.value("crl_exceptions") else { return addresses }
-    guard let members = exceptions.object, !members.isEmpty else {
-      throw entry.fault(
-        "crl_exceptions", "must be an object of certificates' SHA-256, each with \"named\" or \"https\"")
+  // MARK: Published lists
+
+  private static let crlAddresses = Entry(
+    "crl_addresses", Shape<CRLAddresses>.choice, or: .string(CRLAddresses.named.rawValue),
+    "The allowed addresses of revocation lists: as certificates name them, or only over HTTPS on its own port.")
+
+  private static let listName = Entry(
+    "name",
+    Shape.name(
+      like: "^[a-z0-9_-]{1,64}$", "must have at most 64 of a–z, 0–9, - and _, and not be \"files\" or \"files-https\"",
+      { $0.wholeMatch(of: /[a-z0-9_\-]{1,64}/) != nil && !fileSources.values.contains($0) }),
+    "Names its last state.")
+  private static let usages = Entry<Set<String>?>.ifAny(
+    "ekus", Shape.nonEmptyString().list(atLeast: 1).parsed { names, _, _ in Set(names) },
+    "Extended key usages; a document signer must have one of them.")
+  private static let pathLength = Entry(
+    "max_path_length", Shape.whole(0...8), or: 0, "Most certificates between a listed authority and a document signer.")
+  private static let crlExceptions = Entry<[String: CRLAddresses]?>.ifAny(
+    "crl_exceptions",
+    Shape<CRLAddresses>.choice.byName("must be an object of certificates' SHA-256, each with \"named\" or \"https\"")
+      .parsed { rules, pointer, faults in
+        for (name, _) in rules where Hex.decode(name)?.count != 32 {
+          faults.add("\(pointer)/\(JSONPointer.escape(name))", "must be named by a SHA-256 in hexadecimal")
+        }
+        return Dictionary(rules.map { ($0.name.lowercased(), $0.value) }) { _, last in last }
+      }, "The same for single authorities, by the SHA-256 of their certificates.")
+  private static let jwtStatusLists = Entry(
+    "jwt_status_lists", Shape<Bool>.flag, or: false,
+    "Whether status lists of their documents may also be JSON Web Tokens.")
+
+  private var vical: Shape<TrustEntry> {
+    .form(
+      "vical",
+      Entry(
+        "vical", listPlace, "The list: an https address or a path.",
+        absence: "is required, or trusted_entities instead; not both"),
+      Self.listName, signerAnchors, Self.usages, Self.pathLength, Self.crlAddresses, Self.crlExceptions,
+      Self.jwtStatusLists
+    ) { _, place, name, anchors, usages, length, addresses, exceptions, allowsJWT in
+      let source = TrustListSource(
+        signers: Self.signers(anchors), extendedKeyUsages: usages, maxPathLength: length,
+        crlAddresses: .init(addresses, exceptions: exceptions ?? [:]), allowsJWTStatusLists: allowsJWT,
+        tier: Self.tier(anchors), name: name)
+      return .list(TrustSource(name: name, .list(PublishedTrustList(place, .vical(source)))))
     }
-    for member in members {
-      guard Hex.decode(member.name)?.count == 32, let rule = member.value.string.flatMap(CRLAddresses.init) else {
-        throw entry.fault(
-          "crl_exceptions/\(member.name)", "must be a SHA-256 in hexadecimal with \"named\" or \"https\"")
+  }
+
+  private var trustedEntities: Shape<TrustEntry> {
+    .form(
+      "trusted_entities", Entry("trusted_entities", listPlace, "The list: an https address or a path."),
+      Entry(
+        "services",
+        Shape.nonEmptyString().list(atLeast: 1).byName(
+          "must be an object of service types, each with its document types"),
+        "Service types, each with its document types."),
+      Entry("status_services", Shape.nonEmptyString().list(), or: [], "Types of services that sign status lists."),
+      Self.listName, signerAnchors, Self.usages, Self.pathLength, Self.crlAddresses, Self.crlExceptions,
+      Self.jwtStatusLists
+    ) {
+      _, place, services, statusServices, name, anchors, usages, length, addresses, exceptions, allowsJWT in
+      let list = TrustListSource(
+        signers: Self.signers(anchors), extendedKeyUsages: usages, maxPathLength: length,
+        crlAddresses: .init(addresses, exceptions: exceptions ?? [:]), allowsJWTStatusLists: allowsJWT,
+        tier: Self.tier(anchors), name: name)
+      let source = TrustedEntityListSource(
+        list, issuance: Dictionary(services.map { ($0.name, $0.value) }) { first, _ in first },
+        revocation: Set(statusServices))
+      return .list(TrustSource(name: name, .list(PublishedTrustList(place, .trustedEntities(source)))))
+    }
+  }
+
+  private static func signers(_ anchors: [TrustAnchor]) -> SignerPath.Anchors {
+    SignerPath.Anchors(configured: anchors.map(\.certificate), allowsTestCertificates: false)
+  }
+
+  /// Authorities on a sandbox's list have the sandbox's tier.
+  private static func tier(_ anchors: [TrustAnchor]) -> TrustAnchor.Tier {
+    anchors.allSatisfy { $0.tier == .live } ? .live : .test
+  }
+
+  private var listPlace: Shape<PublishedTrustList.Location> {
+    Shape.nonEmptyString().parsed { text, pointer, faults in
+      guard text.contains("://") else {
+        let path = resolve(text)
+        faults.requireProtection(of: path, at: pointer)
+        return .file(path)
       }
-      addresses.exceptions[member.name.lowercased()] = rule
-    }
-    return addresses
-  }
-
-  private func source(_ entry: JSON, at index: Int, after others: [TrustSource]) throws(Schema.Fault) -> TrustSource {
-    // The kind of the list determines the other members that it may have.
-    let isEntities = entry["vical"]?.isNull != false && entry["trusted_entities"] != nil
-    let schema = isEntities ? ConfigurationSchema.trustedEntities.schema : ConfigurationSchema.vical.schema
-    let entry = try Schema.Object(entry, at: "/trust/\(index)", by: schema, in: file.reading)
-    let source = try list(entry)
-    guard !others.contains(where: { $0.name == source.name }) else {
-      throw entry.fault("name", "\"\(source.name)\" is there twice")
-    }
-    return source
-  }
-
-  private func list(_ entry: Schema.Object) throws(Schema.Fault) -> TrustSource {
-    let name = try entry.text("name")
-    let allowed = Array("abcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    guard name.utf8.count <= 64, name.utf8.allSatisfy(allowed.contains), !Self.fileSources.values.contains(name)
-    else {
-      throw entry.fault("name", "must have at most 64 of a–z, 0–9, - and _, and not be \"files\" or \"files-https\"")
-    }
-    let anchors = try signerAnchors(entry)
-    let signers = SignerPath.Anchors(configured: anchors.map(\.certificate), allowsTestCertificates: false)
-    // Whom a sandbox's publisher lists is trusted as the sandbox is.
-    let tier: TrustAnchor.Tier = anchors.allSatisfy { $0.tier == .live } ? .live : .test
-    let usages = try entry.ifAny("ekus", entry.texts).map { Set($0) }
-    let crlAddresses = try authorityCRLAddresses(entry)
-    let length = Int(try entry.number("max_path_length"))
-    let allowsJWT = try entry.flag("jwt_status_lists")
-    guard entry.value("trusted_entities") != nil else {
-      guard entry.value("vical") != nil else {
-        throw entry.fault("vical", "is required, or trusted_entities in its place; not both")
+      return faults.address(text, allowing: FetchRules(), at: pointer, "is not an address of a list").map { _ in
+        .address(text)
       }
-      var source = VICALSource(
-        signers: signers, extendedKeyUsages: usages, maxPathLength: length,
-        crlAddresses: crlAddresses, tier: tier, name: name)
-      source.allowsJWTStatusLists = allowsJWT
-      return TrustSource(name: name, .list(PublishedTrustList(try place("vical", entry), .vical(source))))
-    }
-    var source = TrustedEntityListSource(
-      signers: signers, issuance: try entry.textLists("services", byName: "service types", of: "document types"),
-      revocation: Set(try entry.texts("status_services")), extendedKeyUsages: usages,
-      maxPathLength: length, crlAddresses: crlAddresses, tier: tier, name: name)
-    source.allowsJWTStatusLists = allowsJWT
-    return TrustSource(
-      name: name, .list(PublishedTrustList(try place("trusted_entities", entry), .trustedEntities(source))))
-  }
-
-  private func place(_ member: String, _ entry: Schema.Object) throws(Schema.Fault) -> PublishedTrustList.Place {
-    let text = try entry.text(member)
-    guard text.contains("://") else {
-      let path = file.resolve(text)
-      file.requireProtection(of: path, at: "\(entry.pointer)/\(member)")
-      return .file(path)
-    }
-    do throws(FetchError) {
-      _ = try ListAddress(text, allowing: FetchRules())
-      return .address(text)
-    } catch {
-      guard case .notAllowed(let reason) = error else { throw entry.fault(member, "is no address of a list") }
-      throw entry.fault(member, reason)
     }
   }
 
-  private func signerAnchors(_ entry: Schema.Object) throws(Schema.Fault) -> [TrustAnchor] {
-    let paths = try entry.texts("signer_anchors").map(file.resolve)
-    for path in paths { file.requireProtection(of: path, at: entry.pointer + "/signer_anchors") }
-    let anchors: [TrustAnchor]
-    do throws(TrustLoadError) {
-      anchors = try TrustAnchorLoader(defaultDocTypes: nil).load(paths)
-    } catch {
-      throw entry.fault("signer_anchors", error.description)
-    }
-    if let problem = TrustPlan.problem(with: anchors, in: .live) { throw entry.fault("signer_anchors", problem) }
-    if mode == .live, let test = anchors.first(where: { $0.tier != .live }) {
-      throw entry.fault("signer_anchors", "\(test.source) is an anchor for tests, by its settings")
-    }
-    return anchors
+  private var signerAnchors: Entry<[TrustAnchor]> {
+    Entry(
+      "signer_anchors",
+      Shape.nonEmptyString().list(atLeast: 1).parsed { names, pointer, faults in
+        guard let anchors = anchors(names, at: pointer, &faults) else { return nil }
+        if let problem = TrustPlan.problem(with: anchors, in: .live) {
+          faults.add(pointer, problem)
+        } else if mode == .live, let test = anchors.first(where: { $0.tier != .live }) {
+          faults.add(pointer, "\(test.source) is an anchor for tests, by its settings")
+        }
+        return anchors
+      }, "The certificates of the list's signer, or of its authorities.")
   }
 }

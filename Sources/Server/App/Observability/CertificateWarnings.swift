@@ -5,8 +5,7 @@ import Presentation
 import Sessions
 import Trust
 
-/// The expiry of the relying parties' own certificates of one kind. With an expired certificate a reader signs no
-/// request, and Apple serves no app for a merchant. Only their owners can renew them.
+/// The expiry of the relying parties' certificates of one kind. Only a certificate's owner can renew it.
 struct PartyCertificates: Sendable {
   enum Kind: String, CaseIterable {
     case reader, merchant, registration
@@ -15,14 +14,11 @@ struct PartyCertificates: Sendable {
   /// A certificate that ends within this many seconds counts as expiring.
   static let notice: Int64 = 30 * 86_400
 
-  /// The number of certificates of the kind.
   let count: Int
-  /// Certificates that are not valid now, or whose chain is not. Anyone may read this number, so it names none of them;
-  /// the log of the start does.
+  /// The number of certificates that are not valid now, or whose chain is not valid. The number is public; only the log
+  /// names the certificates.
   let expired: Int
-  /// Certificates that are valid now and end within `notice`.
   let expiring: Int
-  /// When the first of the valid certificates ends; nil if none is valid.
   let nextExpiry: Timestamp?
 
   init(_ kind: Kind, of parties: RelyingParties, at now: Timestamp) {
@@ -35,11 +31,11 @@ struct PartyCertificates: Sendable {
   }
 
   static let shape = Shape<PartyCertificates>.open(
-    "PartyCertificates", "How many certificates of one kind the relying parties have.",
+    "PartyCertificates", "Counts of the relying parties' certificates of one kind.",
     [
-      .always("count", \.count, .count, "All of them."),
+      .always("count", \.count, .count, "All certificates of this kind."),
       .always("expired", \.expired, .count, "Those that are not valid now."),
-      .always("expiring", \.expiring, .count, "Those that end within 30 days, or whose chain does."),
+      .always("expiring", \.expiring, .count, "Certificates that end, or whose chain ends, within 30 days."),
     ])
 
   /// One line for each certificate that is expired or expiring, for the log.
@@ -58,8 +54,7 @@ struct PartyCertificates: Sendable {
     }
   }
 
-  /// One line for each registration certificate that its registrar does not call good. Requests go on with it, as long
-  /// as it is configured: wallets judge it (ARF, topic 44).
+  /// One line for each registration certificate without a good status. Wallets check this status (ARF, topic 44).
   static func statusWarnings(
     of parties: RelyingParties, asking source: any RevocationSource, at now: Timestamp
   ) async -> [String] {
@@ -82,18 +77,15 @@ struct PartyCertificates: Sendable {
   ) -> [(fingerprint: String, validity: ClosedRange<Timestamp>?)] {
     switch kind {
     case .reader: party.readers.map { ($0.leaf.fingerprint, $0.validity) }
-    // Keys from before a renewal are kept for answers under way, and their certificates may end. So the last to end
-    // counts.
+    // After a renewal, the previous key is kept for responses under way, so the certificate that expires last counts.
     case .merchant:
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }
       }.map { ($0.fingerprint, $0.validity) }
-    // One without an end is watched by its status alone.
+    // A registration certificate without an expiry is watched only by its status.
     case .registration:
       party.registrations.compactMap { certificate in
-        certificate.expiresAt.map { end in
-          (certificate.intendedUseID ?? "", Timestamp(secondsSince1970: 0)...end)
-        }
+        certificate.expiresAt.map { (certificate.intendedUseID ?? "", Timestamp(secondsSince1970: 0)...$0) }
       }
     }
   }
@@ -103,15 +95,15 @@ extension PartyCertificates.Kind {
   fileprivate var consequence: String {
     switch self {
     case .reader: "signed requests are not made with it"
-    case .merchant: "Apple answers no app in this merchant's name; have it renewed"
-    case .registration: "requests go without it, and wallets warn; have it renewed"
+    case .merchant: "Apple serves no app for this merchant; renew it"
+    case .registration: "requests go without it, and wallets warn; renew it"
     }
   }
 }
 
-/// Finds faults in the certificates of anchors, as `mdoc trust check` does.
+/// Checks the certificates of anchors, as `mdoc trust check` does.
 enum AnchorCertificates {
-  /// One line for each anchor with a fault, and one more if no anchor is valid.
+  /// One line for each anchor with an error, and another line if no anchor is valid.
   static func warnings(of anchors: [TrustAnchor], at now: Timestamp) -> [String] {
     let lines = anchors.compactMap { anchor -> String? in
       let role: CertificateRole = anchor.kind == .authority ? .iaca : .documentSigner
@@ -125,8 +117,7 @@ enum AnchorCertificates {
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document would be refused"])
   }
 
-  /// One line for each document type of `accepted_issuers` with an identifier of no anchor for it: wallets hide the
-  /// documents of other authorities, and no response from the listed ones would be accepted.
+  /// One line for each document type of `accepted_issuers` that has identifiers without an anchor.
   static func unknownIssuers(of parties: RelyingParties, among anchors: [TrustAnchor]) -> [String] {
     parties.all.flatMap { party in
       party.acceptedIssuers.sorted { $0.key < $1.key }.compactMap { docType, identifiers -> String? in
@@ -137,15 +128,14 @@ enum AnchorCertificates {
         let unknown = identifiers.filter { !known.contains($0) }
         guard let first = unknown.first else { return nil }
         return "relying party \"\(party.id)\": accepted_issuers of \(docType): \(unknown.count) of "
-          + "\(identifiers.count) are no trust anchor's subject key identifier, such as \(Hex.encode(first)): wallets "
-          + "hide what this list leaves out"
+          + "\(identifiers.count) identifiers match no trust anchor, such as \(Hex.encode(first)): wallets hide "
+          + "documents of issuers that are not listed"
       }
     }
   }
 
-  /// One line for each anchor whose private key is public, and one for each authority whose own certificate names
-  /// revocation lists, if none of them may be asked for. Under `require_good` its documents are refused if their
-  /// signers name the same lists.
+  /// One line for each anchor whose private key is public, and for each authority whose revocation lists are not
+  /// allowed.
   static func loadWarnings(of anchors: [TrustAnchor]) -> [String] {
     anchors.compactMap { anchor in
       anchor.certificate.testOrigin.map { "\(anchor.source): \(Code.testCertificate.rawValue): \($0)" }

@@ -1,12 +1,14 @@
 import Base
+import Glibc
+import HTTP
+import Sessions
 
-/// The structured log: each line is one JSON object.
 package struct Log: Sendable {
   enum Level: String, Sendable { case info, warning, error }
 
   private let sink: @Sendable (String) -> Void
 
-  /// `sink` takes whole lines without their end, on any thread, and must not block.
+  /// - Parameter sink: takes whole lines without the line end. It is called on any thread and must not block.
   package init(sink: @escaping @Sendable (String) -> Void) { self.sink = sink }
 
   func write(_ record: RequestRecord, at now: Timestamp) {
@@ -16,13 +18,15 @@ package struct Log: Sendable {
       [
         "request_id": .string(record.id), "trace_id": record.trace.map { .string($0.traceID) },
         "span_id": record.trace.map { .string($0.spanID) }, "method": .string(record.method),
-        "route": .string(record.route),
-        "status": .integer(Int64(record.status)),
+        "route": .string(record.route), "status": .integer(Int64(record.status)),
         "duration_ms": .double((record.seconds * 1_000_000).rounded() / 1_000),
         "relying_party": record.relyingParty.map { .string($0) }, "api_key": record.apiKey.map { .string($0) },
-        "session": record.session.map { .string($0) },
-        "code": record.code.map { .string($0.rawValue) },
+        "session": record.session.map { .string($0) }, "code": record.code.map { .string($0.rawValue) },
       ])
+  }
+
+  func warn(_ event: String, at now: Timestamp, _ messages: [String]) {
+    for message in messages { write(.warning, event, at: now, ["message": .string(message)]) }
   }
 
   /// Writes an event other than a request: a start, a stop, a warning about the configuration.
@@ -35,15 +39,14 @@ package struct Log: Sendable {
   }
 }
 
-/// Writes requests to the log. A request that was served has a line, unless it is routine. Of refused requests only a
-/// few a second for each code have one, since a line for each would be load itself; the log then tells how many were
-/// left out. The metrics have the exact numbers.
+/// Writes requests to the log, except routine requests that succeed. For each code only a few refusals a second get a
+/// line: the log counts the others, and the metrics count all.
 final class RequestLog: Sendable {
   private struct State {
     /// Lines of refusals in `second`, by code.
     var lines: [Code: Int] = [:]
     var second: Timestamp?
-    /// Refused requests that got no line, and when their number was last written.
+    /// The number of refused requests without a line, and the time at which it was last written.
     var leftOut: [Code: Int64] = [:]
     var said: Timestamp?
 
@@ -57,7 +60,8 @@ final class RequestLog: Sendable {
       return true
     }
 
-    /// The numbers of requests without a line that must be written now: at once, and then once a second.
+    /// The counts of requests without a line that are due for writing: a first count at once, later counts once a
+    /// second.
     mutating func due(at now: Timestamp) -> [Code: Int64] {
       guard !leftOut.isEmpty, said != now else { return [:] }
       said = now
@@ -85,9 +89,7 @@ final class RequestLog: Sendable {
   }
 }
 
-/// What is remembered of one request, for the log and the metrics: templates, ids and codes.
-///
-/// It has no place for a path, a query, a header or a body, so that none of them can get into a log.
+/// One request, for the log and the metrics. Has no path, query, header or body: these must not be logged.
 struct RequestRecord: Sendable {
   static let unmatchedRoute = "unmatched"
   /// The route of a request that the transport turned away before it was routed.
@@ -96,15 +98,13 @@ struct RequestRecord: Sendable {
   let id: String
   /// Nil if the caller sent none, or if the request was turned away before it was read.
   var trace: TraceContext?
-  /// One of the methods that the API knows, or `other`: a client's own words must not become a label.
+  /// A method of the API, or `other`: a client must not be able to choose a label.
   let method: String
-  /// The route's template.
   var route = unmatchedRoute
-  /// Whether the route is answered whatever the load is. If it answers `api.overloaded`, that is a report and not a
-  /// refusal for load.
+  /// True if the route is served under any load. A reply with `api.overloaded` is then a report, not a refusal for
+  /// load.
   var isEssential = false
-  /// Whether the log has no line for it if it succeeds. Such requests come often and tell little: those that ask how
-  /// the server is, and preflights of pages.
+  /// True for health checks and preflights of pages: if they succeed, they get no log line.
   var isRoutine = false
   var relyingParty: String?
   /// The id of the caller's API key in the configuration; nil if there is none.
@@ -112,7 +112,7 @@ struct RequestRecord: Sendable {
   var session: String?
   private(set) var status = 0
   private(set) var code: Code?
-  private(set) var verification: Answer.Verification?
+  private(set) var verification: Reply.Verification?
   private(set) var seconds = 0.0
 
   init(id: String, method: String) {
@@ -120,20 +120,132 @@ struct RequestRecord: Sendable {
     self.method = ["GET", "HEAD", "POST", "OPTIONS"].contains(method) ? method : "other"
   }
 
-  /// Whether it was answered with a problem.
   var isRefused: Bool { status >= 400 && code != nil }
 
-  /// Whether it made a session: no other operation answers 201.
+  /// True if the request made a session: no other operation replies 201.
   var isCreation: Bool { status == 201 }
 
-  /// Whether it was turned away unread, for load or for its rate. Nothing more is known of it.
+  /// True if the request was refused unread, because of the load or of its caller's rate.
   var isUnread: Bool { route == Self.refusedRoute && (code == .apiOverloaded || code == .apiRateLimited) }
 
-  mutating func note(_ answer: Answer, seconds: Double) {
-    status = answer.status
-    code = answer.code
-    verification = answer.verification
-    session = answer.session ?? session
+  mutating func note(_ reply: Reply, seconds: Double) {
+    status = reply.status
+    code = reply.code
+    verification = reply.verification
+    session = reply.session?.text ?? session
     self.seconds = seconds
   }
+}
+
+/// Writes log lines to a file descriptor on a thread of its own, so that a slow reader holds up no request. Lines that
+/// do not fit into the buffer are dropped, and their number is logged.
+final class LogWriter: Sendable {
+  private static let capacity = 1 << 20
+  /// The time that a close waits for a stalled reader.
+  private static let closingGrace = Duration.seconds(2)
+  /// Microseconds that a line waits for further lines, to be written with them: waking the thread costs more than
+  /// writing.
+  private static let gathering: UInt32 = 10_000
+
+  private struct State {
+    var pending: [UInt8] = []
+    var dropped = 0
+    var isClosing = false
+    var onEnd: [CheckedContinuation<Void, Never>] = []
+    var hasEnded = false
+  }
+
+  private let state = Locked(State())
+  private let descriptor: Int32
+  // Sendable by use: any thread may call sem_post and sem_wait. The thread holds a reference until it ends.
+  nonisolated(unsafe) private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  /// Starts the thread, which lives until `close`.
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    // If the log's reader goes away, the server must continue.
+    signal(SIGPIPE, SIG_IGN)
+    sem_init(wake, 0, 0)
+    if !BackgroundThread.start("mdoc-log", { [self] in run() }) { state.withLock { $0.hasEnded = true } }
+  }
+
+  deinit {
+    sem_destroy(wake)
+    wake.deallocate()
+  }
+
+  func write(_ line: String) {
+    let isFirst = state.withLock { state in
+      let isFirst = state.pending.isEmpty && state.dropped == 0
+      guard state.pending.count + line.utf8.count < Self.capacity else {
+        state.dropped += 1
+        return isFirst
+      }
+      state.pending += line.utf8
+      state.pending.append(UInt8(ascii: "\n"))
+      return isFirst
+    }
+    if isFirst { sem_post(wake) }
+  }
+
+  /// Returns when all lines are written, or after `closingGrace`.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state -> Bool in
+        state.isClosing = true
+        if !state.hasEnded { state.onEnd.append(continuation) }
+        return state.hasEnded
+      }
+      if isOver { return continuation.resume() }
+      sem_post(wake)
+      Task.detached(executorPreference: WorkerThreads.shared) { [self] in
+        try? await Task.sleep(for: Self.closingGrace)
+        release()
+      }
+    }
+  }
+
+  private func release() {
+    let waiting = state.withLock { state in
+      defer { state.onEnd = [] }
+      return state.onEnd
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  private func run() {
+    while true {
+      while sem_wait(wake) != 0 {}
+      if !state.withLock({ $0.isClosing }) { usleep(Self.gathering) }
+      let (bytes, isClosing) = state.withLock { state -> ([UInt8], Bool) in
+        var bytes = state.pending
+        state.pending = []
+        if state.dropped > 0 {
+          bytes += Array("{\"level\":\"error\",\"event\":\"log.dropped\",\"lines\":\(state.dropped)}\n".utf8)
+          state.dropped = 0
+        }
+        return (bytes, state.isClosing)
+      }
+      put(bytes)
+      guard !isClosing || !bytes.isEmpty else { break }
+      if isClosing { sem_post(wake) }
+    }
+    state.withLock { $0.hasEnded = true }
+    release()
+  }
+
+  /// Writes the bytes. If the reader has closed its end they are lost.
+  private func put(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+extension Timestamp {
+  package static func systemNow() -> Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
 }

@@ -4,7 +4,7 @@ import Longfellow
 import Mdoc
 import Sessions
 
-/// The counts behind `/metrics`. Labels come from closed sets alone: route templates, methods, statuses, codes.
+/// The counters behind `/metrics`. Labels come from closed sets: route templates, methods, statuses, codes.
 final class Metrics: Sendable {
   struct RequestLabels: Hashable, Sendable {
     let method: String
@@ -13,8 +13,8 @@ final class Metrics: Sendable {
   }
 
   struct VerificationLabels: Hashable, Sendable {
-    let outcome: Answer.Verification
-    /// The first failed check of a failed answer, or the code of a cancellation; nil if the answer was verified.
+    let outcome: Reply.Verification
+    /// The first failed check of a failed response, or the code of a cancellation; nil if the response was verified.
     let code: Code?
   }
 
@@ -49,9 +49,7 @@ final class Metrics: Sendable {
   private let start = ContinuousClock.now
 
   var snapshot: Snapshot { state.withLock { $0 } }
-
   var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
-  /// Whole minutes since the start.
   var minute: Int { Int(uptimeSeconds) / 60 }
 
   /// - Parameter waited: seconds that the request waited for its turn.
@@ -68,7 +66,7 @@ final class Metrics: Sendable {
       state.inFlight -= 1
       Self.count(record, in: &state)
       state.durations[record.route, default: Histogram()].add(record.seconds)
-      // The service refused it, since it verifies only so many answers at one time.
+      // The service was at its limit of concurrent verifications.
       if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
       if record.isCreation { state.activity.note(minute: minute) { $0.created += 1 } }
       guard let outcome = record.verification else { return }
@@ -83,17 +81,14 @@ final class Metrics: Sendable {
     }
   }
 
-  /// Counts a request that was turned away before it began.
-  func refused(_ record: RequestRecord, _ fault: HTTPFault? = nil) {
+  func refused(_ record: RequestRecord, _ error: HTTPError? = nil) {
     state.withLock { state in
       Self.count(record, in: &state)
-      if case .overloaded(let overload, _)? = fault { state.shed[overload, default: 0] += 1 }
+      if case .overloaded(let overload, _)? = error { state.shed[overload, default: 0] += 1 }
     }
   }
 
-  func limited(_ subject: RateLimiter.Subject) {
-    state.withLock { $0.limited[subject, default: 0] += 1 }
-  }
+  func limited(_ subject: RateLimiter.Subject) { state.withLock { $0.limited[subject, default: 0] += 1 } }
 
   func finished(_ stage: VerificationStage, seconds: Double) {
     state.withLock { $0.stages[stage, default: Histogram()].add(seconds) }
@@ -101,14 +96,13 @@ final class Metrics: Sendable {
 
   func verified(_ proof: ProofRun) {
     state.withLock { state in
-      var use = state.proofs[proof.circuit] ?? ProofUse()
-      if proof.isProven { use.verified += 1 } else { use.refused += 1 }
-      use.durations.add(proof.seconds)
-      state.proofs[proof.circuit] = use
+      state.proofs[proof.circuit, default: ProofUse()].durations.add(proof.seconds)
+      state.proofs[proof.circuit]?[keyPath: proof.isProven ? \ProofUse.verified : \ProofUse.refused] += 1
     }
   }
 
-  func didUseStore(_ operation: String, seconds: Double, failed: Bool) {
+  func used(_ operation: StaticString, seconds: Double, failed: Bool) {
+    let operation = "\(operation)"
     state.withLock { state in
       state.store[operation, default: StoreUse()].durations.add(seconds)
       if failed { state.store[operation, default: StoreUse()].failures += 1 }
@@ -123,10 +117,21 @@ final class Metrics: Sendable {
   }
 }
 
-/// Durations counted by size, as Prometheus wants them.
+/// Times the store's operations, and wakes requests that wait for a session's end.
+struct StoreWatch: StoreObserver {
+  let metrics: Metrics
+  let waits: SessionWaits
+
+  func used(_ operation: StaticString, seconds: Double, failed: Bool) {
+    metrics.used(operation, seconds: seconds, failed: failed)
+  }
+
+  func ended(_ session: SessionID) { waits.wake(session) }
+}
+
+/// A histogram of durations, for Prometheus.
 struct Histogram: Sendable {
-  /// Upper bounds in seconds. A signature takes about a tenth of a millisecond, a verification milliseconds, a commit
-  /// tens of milliseconds, and a publisher seconds.
+  /// Upper bounds in seconds: for signatures (0.1 ms), verifications, commits and publishers.
   static let bounds = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
@@ -139,5 +144,41 @@ struct Histogram: Sendable {
   mutating func add(_ seconds: Double) {
     counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
     sum += seconds
+  }
+}
+
+/// Counts of each of the last sixty minutes, for `/status`.
+struct Activity: Sendable {
+  struct Minute: Sendable, Hashable {
+    var created = 0
+    var verified = 0
+    var failed = 0
+    var canceled = 0
+
+    var ended: Int { verified + failed + canceled }
+  }
+
+  static let length = 60
+
+  /// The server's minute `n` is at `n % length`.
+  private var minutes = [Minute](repeating: Minute(), count: length)
+  private var newest = 0
+
+  mutating func note(minute: Int, _ change: (inout Minute) -> Void) {
+    forget(before: minute)
+    change(&minutes[minute % Self.length])
+  }
+
+  func last(at minute: Int) -> [Minute] {
+    var seen = self
+    seen.forget(before: minute)
+    return (1...Self.length).map { seen.minutes[(minute + $0) % Self.length] }
+  }
+
+  /// Clears minutes that are older than an hour.
+  private mutating func forget(before minute: Int) {
+    guard minute > newest else { return }
+    for passed in max(newest + 1, minute - Self.length + 1)...minute { minutes[passed % Self.length] = Minute() }
+    newest = minute
   }
 }

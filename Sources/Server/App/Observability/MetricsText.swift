@@ -6,295 +6,209 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Writes the text of `/metrics`. It names no person, session or caller: labels are words of the program, and names of
-/// trust sources and nodes.
+/// Writes the text of `/metrics`. Labels are fixed words of the program, or names of trust sources and nodes.
 enum MetricsText {
   static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
   static func render(_ application: Application, audit heads: [AuditHead]) -> [UInt8] {
-    let snapshot = application.metrics.snapshot
+    let (service, snapshot) = (application.service, application.metrics.snapshot)
     var text = MetricsWriter()
-    text.family("mdoc_info", .gauge, "What this server is.")
-    text.sample("mdoc_info", [("mode", application.service.mode.rawValue), ("version", ProgramVersion.text)], 1)
-    text.single("mdoc_uptime_seconds", .gauge, "Seconds since the start.", application.metrics.uptimeSeconds)
-    requests(snapshot, &text)
-    load(snapshot, application, &text)
-    verifications(snapshot, &text)
-    proofs(snapshot, application.service.circuits, &text)
-    store(snapshot, &text)
+    text.add(
+      "mdoc_info", "Mode and version of this server.", by: ["mode", "version"],
+      [([service.mode.rawValue, ProgramVersion.text], 1)])
+    text.add("mdoc_uptime_seconds", "Seconds since the start.", application.metrics.uptimeSeconds)
+    requests(snapshot, application.edge.gauges, &text)
+    verifications(snapshot, service.circuits, &text)
+    text.add(
+      "mdoc_store_operation_duration_seconds", "Seconds of the store's operations, including their waits for others.",
+      by: "operation", snapshot.store.mapValues(\.durations).byName(\.self))
+    text.add(
+      "mdoc_store_failures_total", "Failed operations of the store.", by: "operation",
+      snapshot.store.mapValues(\.failures).byName(\.self))
     trust(application, &text)
-    certificates(application, &text)
-    fetches(application.fetches.counts, &text)
-    ConfigurationMetrics.write(application, to: &text)
+    certificates(service.relyingParties, application, &text)
+    let (fetches, state) = (application.fetches.counts, application.state.configuration)
+    text.add(
+      "mdoc_list_fetches_total", "Fetches of published lists, by outcome.", by: "outcome",
+      [
+        ("fetched", fetches.fetched), ("not_allowed", fetches.notAllowed), ("too_large", fetches.tooLarge),
+        ("unavailable", fetches.unavailable),
+      ])
+    text.add("mdoc_list_fetched_bytes_total", "Bytes of the lists that were fetched.", fetches.fetchedBytes)
+    text.add(
+      "mdoc_configuration_loaded_timestamp_seconds", "When the configuration in force was read, in Unix seconds.",
+      state.loadedAt)
+    text.add("mdoc_configuration_current", "1 if the latest reading of the file is in force, else 0.", state.isCurrent)
+    text.add(
+      "mdoc_configuration_reload_failures_total", "Readings that left the previous configuration in force.",
+      state.failures)
+    text.add(
+      "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",
+      service.relyingParties.nextKeyExpiry(after: application.clock()))
     webhooks(application.webhooks.snapshot, &text)
-    audit(heads, &text)
+    // Read from the heads in the store: if a chain is shortened, the counter falls.
+    text.add(
+      "mdoc_audit_entries_total", "Audit entries in the store, by node.", by: "node",
+      heads.map { ($0.node.text, $0.sequence) })
     return Array(text.lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")]
   }
 
-  private static func requests(_ snapshot: Metrics.Snapshot, _ text: inout MetricsWriter) {
-    text.single(
-      "mdoc_http_requests_in_flight", .gauge, "Requests being answered now.", Double(snapshot.inFlight))
-    text.family("mdoc_http_requests_total", .counter, "Requests by route template and status.")
+  private static func requests(
+    _ snapshot: Metrics.Snapshot, _ gauges: TransportGauges, _ text: inout MetricsWriter
+  ) {
+    text.add("mdoc_http_requests_in_flight", "Requests under way.", snapshot.inFlight)
     let order = snapshot.requests.sorted {
       ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
     }
-    for (labels, count) in order {
-      text.sample(
-        "mdoc_http_requests_total",
-        [("method", labels.method), ("route", labels.route), ("status", "\(labels.status)")], Double(count))
-    }
-    text.family("mdoc_http_refusals_total", .counter, "Requests that were answered with a problem, by its code.")
-    for (code, count) in snapshot.refusals.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      text.sample("mdoc_http_refusals_total", [("code", code.rawValue)], Double(count))
-    }
-    let name = "mdoc_http_request_duration_seconds"
-    text.family(name, .histogram, "Seconds from the whole request to its reply, with what it waited for its turn.")
-    for (route, histogram) in snapshot.durations.sorted(by: { $0.key < $1.key }) {
-      text.histogram(name, [("route", route)], histogram)
-    }
+    text.add(
+      "mdoc_http_requests_total", "Requests by route template and status.", by: ["method", "route", "status"],
+      order.map { ([$0.key.method, $0.key.route, "\($0.key.status)"], $0.value) })
+    text.add(
+      "mdoc_http_refusals_total", "Requests refused with a problem.", by: "code", snapshot.refusals.byName(\.rawValue))
+    text.add(
+      "mdoc_http_request_duration_seconds", "Seconds from the whole request to its reply, including its wait.",
+      by: "route", snapshot.durations.byName(\.self))
+    text.add("mdoc_http_queue_depth", "Requests that wait for their turn.", gauges.waiting.load(ordering: .relaxed))
+    text.add(
+      "mdoc_http_requests_running", "Requests being handled now; the server limits their number.",
+      gauges.running.load(ordering: .relaxed))
+    text.add("mdoc_http_body_bytes", "Bytes of request bodies in memory.", gauges.bodyBytes.load(ordering: .relaxed))
+    text.add("mdoc_http_queue_wait_seconds", "Seconds that requests waited for their turn.", snapshot.queueWait)
+    text.add(
+      "mdoc_http_shed_total", "Requests refused for load, by the exceeded limit.", by: "reason",
+      Overload.allCases.map { ($0.rawValue, snapshot.shed[$0] ?? 0) })
+    text.add(
+      "mdoc_http_rate_limited_total", "Requests refused for their rate, by the exceeded limit.", by: "limit",
+      RateLimiter.Subject.allCases.map { ($0.rawValue, snapshot.limited[$0] ?? 0) })
+    text.add(
+      "mdoc_http_failed_authentications_total", "Requests whose credential was missing or wrong.",
+      snapshot.failedAuthentications)
   }
 
-  /// Metrics of the load: requests that wait, run or were refused.
-  private static func load(_ snapshot: Metrics.Snapshot, _ application: Application, _ text: inout MetricsWriter) {
-    let gauges = application.edge.gauges
-    text.single(
-      "mdoc_http_queue_depth", .gauge, "Requests that wait for their turn.",
-      Double(gauges.waiting.load(ordering: .relaxed)))
-    text.single(
-      "mdoc_http_requests_running", .gauge, "Requests that take one of the places among those handled at one time.",
-      Double(gauges.running.load(ordering: .relaxed)))
-    text.single(
-      "mdoc_http_body_bytes", .gauge, "Bytes of request bodies that are held.",
-      Double(gauges.bodyBytes.load(ordering: .relaxed)))
-    text.family("mdoc_http_queue_wait_seconds", .histogram, "Seconds that requests waited for their turn.")
-    text.histogram("mdoc_http_queue_wait_seconds", [], snapshot.queueWait)
-    text.family("mdoc_http_shed_total", .counter, "Requests refused for load, by what was too much.")
-    for overload in Overload.allCases {
-      text.sample("mdoc_http_shed_total", [("reason", overload.rawValue)], Double(snapshot.shed[overload] ?? 0))
-    }
-    text.family("mdoc_http_rate_limited_total", .counter, "Requests refused for their rate, by whose limit it was.")
-    for subject in RateLimiter.Subject.allCases {
-      text.sample(
-        "mdoc_http_rate_limited_total", [("limit", subject.rawValue)], Double(snapshot.limited[subject] ?? 0))
-    }
-    text.single(
-      "mdoc_http_failed_authentications_total", .counter, "Requests whose credential was missing or wrong.",
-      Double(snapshot.failedAuthentications))
-  }
-
-  private static func verifications(_ snapshot: Metrics.Snapshot, _ text: inout MetricsWriter) {
-    text.family("mdoc_verifications_total", .counter, "Answers by outcome and first failed check.")
-    let order = snapshot.verifications.sorted {
-      ($0.key.outcome.rawValue, $0.key.code?.rawValue ?? "") < ($1.key.outcome.rawValue, $1.key.code?.rawValue ?? "")
-    }
-    for (labels, count) in order {
-      text.sample(
-        "mdoc_verifications_total",
-        [("outcome", labels.outcome.rawValue), ("code", labels.code?.rawValue ?? "")], Double(count))
-    }
-    let name = "mdoc_verification_stage_duration_seconds"
-    text.family(name, .histogram, "Seconds that the stages of answers' verifications took.")
-    for (stage, histogram) in snapshot.stages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      text.histogram(name, [("stage", stage.rawValue)], histogram)
-    }
-  }
-
-  /// Zero-knowledge proofs by circuit, of which there are eight at most. Those at hand have samples from the start.
-  private static func proofs(
+  /// Counts verifications. Loadable circuits, at most eight, have samples from the start.
+  private static func verifications(
     _ snapshot: Metrics.Snapshot, _ library: CircuitLibrary?, _ text: inout MetricsWriter
   ) {
-    let atHand = library?.circuits ?? []
-    let used = KnownCircuit.all.filter { snapshot.proofs[$0] != nil || atHand.contains($0) }
-    text.family("mdoc_zk_proofs_total", .counter, "Proofs that were computed through, by circuit and outcome.")
-    for circuit in used {
-      let use = snapshot.proofs[circuit] ?? Metrics.ProofUse()
-      for (outcome, count) in [("verified", use.verified), ("refused", use.refused)] {
-        text.sample("mdoc_zk_proofs_total", [("circuit", circuit.name), ("outcome", outcome)], Double(count))
-      }
-    }
-    let name = "mdoc_zk_proof_duration_seconds"
-    text.family(name, .histogram, "Seconds that proofs' verifications took, by circuit.")
-    for circuit in used {
-      text.histogram(name, [("circuit", circuit.name)], snapshot.proofs[circuit]?.durations ?? Histogram())
-    }
-    text.family(
-      "mdoc_zk_circuit_loaded", .gauge, "1 where the circuit is in memory, 0 before its first use or if it is damaged.")
-    for circuit in atHand {
-      text.sample("mdoc_zk_circuit_loaded", [("circuit", circuit.name)], library?.isLoaded(circuit) == true ? 1 : 0)
-    }
+    let order = snapshot.verifications.map { ([$0.key.outcome.rawValue, $0.key.code?.rawValue ?? ""], $0.value) }
+    text.add(
+      "mdoc_verifications_total", "Responses by outcome and first failed check.", by: ["outcome", "code"],
+      order.sorted { ($0.0[0], $0.0[1]) < ($1.0[0], $1.0[1]) })
+    text.add(
+      "mdoc_verification_stage_duration_seconds", "Seconds of the stages of verification.", by: "stage",
+      snapshot.stages.byName(\.rawValue))
+    let circuits = library?.circuits ?? []
+    let used = KnownCircuit.all.filter { snapshot.proofs[$0] != nil || circuits.contains($0) }
+      .map { (name: $0.name, use: snapshot.proofs[$0] ?? Metrics.ProofUse()) }
+    text.add(
+      "mdoc_zk_proofs_total", "Zero-knowledge proofs that were verified to the end, by circuit and outcome.",
+      by: ["circuit", "outcome"],
+      used.flatMap { [([$0.name, "verified"], $0.use.verified), ([$0.name, "refused"], $0.use.refused)] })
+    text.add(
+      "mdoc_zk_proof_duration_seconds", "Seconds of the verification of proofs.", by: "circuit",
+      used.map { ($0.name, $0.use.durations) })
+    text.add(
+      "mdoc_zk_circuit_loaded", "1 if the circuit is in memory, 0 before its first use or if it is damaged.",
+      by: "circuit", circuits.map { ($0.name, library?.isLoaded($0) == true) })
   }
 
-  private static func store(_ snapshot: Metrics.Snapshot, _ text: inout MetricsWriter) {
-    let operations = snapshot.store.sorted { $0.key < $1.key }
-    let name = "mdoc_store_operation_duration_seconds"
-    text.family(name, .histogram, "Seconds that the store's operations took, with what they waited for others.")
-    for (operation, use) in operations { text.histogram(name, [("operation", operation)], use.durations) }
-    text.family("mdoc_store_failures_total", .counter, "Operations of the store that failed.")
-    for (operation, use) in operations {
-      text.sample("mdoc_store_failures_total", [("operation", operation)], Double(use.failures))
-    }
+  private static func trust(_ application: Application, _ text: inout MetricsWriter) {
+    let (now, store, status) = (application.clock(), application.trust.inForce.current, application.trust.status)
+    text.add("mdoc_trust_anchors", "Trust anchors that are valid now.", store.anchorsInForce(at: now))
+    text.add(
+      "mdoc_trust_anchor_next_expiry_timestamp_seconds", "When the next valid anchor expires, in Unix seconds.",
+      store.nextExpiry(after: now))
+    text.add(
+      "mdoc_trust_loaded_timestamp_seconds", "When the anchors in force were loaded, in Unix seconds.", status.loadedAt)
+    text.add(
+      "mdoc_trust_age_seconds", "Seconds since the anchors in force were loaded.",
+      max(0, now.secondsSince1970 - status.loadedAt.secondsSince1970))
+    text.add(
+      "mdoc_trust_list_next_expiry_timestamp_seconds", "When the first of the lists in force expires, in Unix seconds.",
+      status.sources.filter { $0.outcome != .failed }.compactMap(\.validUntil).min())
+    text.add("mdoc_trust_reload_failures_total", "Loads that left the previous anchors in force.", status.failures)
+    text.add(
+      "mdoc_trust_source_anchors", "Anchors by source and outcome of its last load.", by: ["source", "outcome"],
+      status.sources.map { ([$0.name, $0.outcome.rawValue], $0.anchorCount) })
   }
 
-  private static func fetches(_ counts: FetchLog.Counts, _ text: inout MetricsWriter) {
-    text.family("mdoc_list_fetches_total", .counter, "Published lists that were asked for, by outcome.")
-    for (outcome, count) in [
-      ("fetched", counts.fetched), ("not_allowed", counts.notAllowed), ("too_large", counts.tooLarge),
-      ("unavailable", counts.unavailable),
-    ] {
-      text.sample("mdoc_list_fetches_total", [("outcome", outcome)], Double(count))
+  /// Our own certificates: the readers', the merchants' and the server's.
+  private static func certificates(
+    _ parties: RelyingParties, _ application: Application, _ text: inout MetricsWriter
+  ) {
+    for kind in PartyCertificates.Kind.allCases {
+      let (found, kind) = (PartyCertificates(kind, of: parties, at: application.clock()), kind.rawValue)
+      text.add(
+        "mdoc_\(kind)_certificates", "Certificates of the relying parties' \(kind)s, by validity.", by: "state",
+        [
+          ("valid", found.count - found.expired - found.expiring), ("expiring", found.expiring),
+          ("expired", found.expired),
+        ])
+      text.add(
+        "mdoc_\(kind)_certificate_next_expiry_timestamp_seconds",
+        "When the next valid \(kind) certificate expires, in Unix seconds.", found.nextExpiry)
     }
-    text.single(
-      "mdoc_list_fetched_bytes_total", .counter, "Bytes of the lists that were fetched.", Double(counts.fetchedBytes))
+    text.add(
+      "mdoc_tls_certificate_expiry_timestamp_seconds",
+      "When the first certificate of the server's TLS chain expires, in Unix seconds.", application.edge.tls?.expiry)
+  }
+
+  private static func webhooks(_ snapshot: WebhookMetrics.Snapshot, _ text: inout MetricsWriter) {
+    text.add(
+      "mdoc_webhook_attempts_total", "Attempts to deliver an event, by outcome.", by: "outcome",
+      [("delivered", snapshot.delivered), ("retry", snapshot.retried), ("dead", snapshot.dead)])
+    text.add(
+      "mdoc_webhook_deliveries", "Open deliveries in the store, by status.", by: "status",
+      snapshot.outbox.map { [("pending", $0.pending), ("dead", $0.dead)] } ?? [])
+    text.add(
+      "mdoc_webhook_oldest_pending_seconds", "Seconds that the oldest pending delivery has waited.",
+      snapshot.outbox.map { _ in snapshot.oldestPendingSeconds })
   }
 }
 
-/// Metrics of trust and of certificates, which end some day and must be renewed before.
-extension MetricsText {
-  static func trust(_ application: Application, _ text: inout MetricsWriter) {
-    let now = application.clock()
-    let store = application.trust.inForce.current
-    text.single(
-      "mdoc_trust_anchors", .gauge, "Trust anchors that are valid now.", Double(store.anchorsInForce(at: now)))
-    expiry(
-      "mdoc_trust_anchor_next_expiry_timestamp_seconds",
-      "When the next of the anchors that are valid now expires, in Unix seconds.", store.nextExpiry(after: now), &text)
-    let status = application.trust.status
-    text.single(
-      "mdoc_trust_loaded_timestamp_seconds", .gauge, "When the anchors in force were loaded, in Unix seconds.",
-      Double(status.loadedAt.secondsSince1970))
-    text.single(
-      "mdoc_trust_age_seconds", .gauge, "Seconds since the anchors in force were loaded.",
-      Double(max(0, now.secondsSince1970 - status.loadedAt.secondsSince1970)))
-    expiry(
-      "mdoc_trust_list_next_expiry_timestamp_seconds",
-      "When the first of the lists in force may no longer be relied on, in Unix seconds.",
-      status.sources.filter { $0.outcome != .failed }.compactMap(\.validUntil).min(), &text)
-    text.single(
-      "mdoc_trust_reload_failures_total", .counter, "Loads that left the anchors before in force.",
-      Double(status.failures))
-    text.family(
-      "mdoc_trust_source_anchors", .gauge, "Anchors by source and by what its last load came to.")
-    for source in status.sources {
-      text.sample(
-        "mdoc_trust_source_anchors", [("source", source.name), ("outcome", source.outcome.rawValue)],
-        Double(source.anchorCount))
-    }
-  }
-
-  /// Our own certificates: those of the readers, the merchants and the server.
-  static func certificates(_ application: Application, _ text: inout MetricsWriter) {
-    for kind in PartyCertificates.Kind.allCases {
-      certificates(
-        kind, PartyCertificates(kind, of: application.service.relyingParties, at: application.clock()), &text)
-    }
-    expiry(
-      "mdoc_tls_certificate_expiry_timestamp_seconds",
-      "When the first certificate of the server's TLS chain expires, in Unix seconds.", application.edge.tls?.expiry,
-      &text)
-  }
-
-  private static func certificates(
-    _ kind: PartyCertificates.Kind, _ found: PartyCertificates, _ text: inout MetricsWriter
-  ) {
-    let name = "mdoc_\(kind.rawValue)_certificates"
-    text.family(name, .gauge, "Certificates of the relying parties' \(kind.rawValue)s by how long they hold.")
-    for (state, count) in [
-      ("valid", found.count - found.expired - found.expiring), ("expiring", found.expiring),
-      ("expired", found.expired),
-    ] {
-      text.sample(name, [("state", state)], Double(count))
-    }
-    expiry(
-      "mdoc_\(kind.rawValue)_certificate_next_expiry_timestamp_seconds",
-      "When the next \(kind.rawValue) certificate that is valid now expires, in Unix seconds.", found.nextExpiry, &text)
-  }
-
-  /// Writes a family with one expiry. It has no sample if nothing can expire.
-  static func expiry(_ name: String, _ help: String, _ end: Timestamp?, _ text: inout MetricsWriter) {
-    text.family(name, .gauge, help)
-    if let end { text.sample(name, Double(end.secondsSince1970)) }
+extension Dictionary where Value: MetricValue {
+  fileprivate func byName(_ name: (Key) -> String) -> [(String, Value)] {
+    map { (name($0.key), $0.value) }.sorted { $0.0 < $1.0 }
   }
 }
 
 extension TrustStore {
-  /// How many anchors are valid now.
-  func anchorsInForce(at now: Timestamp) -> Int {
-    anchors.count { $0.isInForce(at: now) }
-  }
+  func anchorsInForce(at now: Timestamp) -> Int { anchors.count { $0.isInForce(at: now) } }
 
   func nextExpiry(after now: Timestamp) -> Timestamp? {
     anchors.map(\.certificate.validity).filter { $0.contains(now) }.map(\.upperBound).min()
   }
 }
 
-/// Metrics of the configuration: when it was read, whether the latest reading of the file is in force, and when the
-/// next API key expires.
-enum ConfigurationMetrics {
-  static func write(_ application: Application, to text: inout MetricsWriter) {
-    let status = application.state.configuration
-    text.single(
-      "mdoc_configuration_loaded_timestamp_seconds", .gauge,
-      "When the configuration in force was read, in Unix seconds.", Double(status.loadedAt.secondsSince1970))
-    text.single(
-      "mdoc_configuration_current", .gauge, "1 where the latest reading of the file is in force, else 0.",
-      status.isCurrent ? 1 : 0)
-    text.single(
-      "mdoc_configuration_reload_failures_total", .counter,
-      "Readings that left the configuration before in force.", Double(status.failures))
-    MetricsText.expiry(
-      "mdoc_api_key_next_expiry_timestamp_seconds",
-      "When the next of the API keys that are good now expires, in Unix seconds.",
-      application.service.relyingParties.nextKeyExpiry(after: application.clock()), &text)
-  }
-}
-
-extension MetricsText {
-  /// Counts audit entries by the store's heads, so that a chain that was shortened shows as a counter that fell.
-  static func audit(_ heads: [AuditHead], _ text: inout MetricsWriter) {
-    text.family("mdoc_audit_entries_total", .counter, "Audit entries in the store, by node.")
-    for head in heads {
-      text.sample("mdoc_audit_entries_total", [("node", head.node.text)], Double(head.sequence))
-    }
-  }
-}
-
-/// Writes Prometheus' text exposition format, 0.0.4.
+/// Writes Prometheus' text exposition format, 0.0.4. A name that ends in `_total` is a counter's.
 struct MetricsWriter {
   private(set) var lines: [String] = []
 
-  enum Kind: String { case gauge, counter, histogram }
-
-  /// Begins a family: all of its samples follow.
-  mutating func family(_ name: String, _ kind: Kind, _ help: String) {
-    lines += ["# HELP \(name) \(Self.escaped(help, quotes: false))", "# TYPE \(name) \(kind.rawValue)"]
+  /// Writes a family with one sample, or with none if the value is nil.
+  mutating func add<Value: MetricValue>(_ name: String, _ help: String, _ value: Value?) {
+    add(name, help, by: [], value.map { [([], $0)] } ?? [])
   }
 
-  mutating func sample(_ name: String, _ value: Double) { sample(name, [], value) }
-
-  mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
-    let list = labels.map { "\($0.0)=\"\(Self.escaped($0.1, quotes: true))\"" }.joined(separator: ",")
-    lines.append("\(name)\(list.isEmpty ? "" : "{\(list)}") \(Self.number(value))")
+  mutating func add<Value: MetricValue>(_ name: String, _ help: String, by label: String, _ samples: [(String, Value)])
+  {
+    add(name, help, by: [label], samples.map { ([$0], $1) })
   }
 
-  /// A family of one sample.
-  mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
-    family(name, kind, help)
-    sample(name, value)
-  }
-
-  /// The samples of one histogram. Each bucket counts all durations up to its bound.
-  mutating func histogram(_ name: String, _ labels: [(String, String)], _ histogram: Histogram) {
-    var sum = 0
-    for (bound, count) in zip(Histogram.bounds, histogram.counts) {
-      sum += count
-      sample(name + "_bucket", labels + [("le", Self.number(bound))], Double(sum))
+  /// - Parameter samples: the samples, each with the values of its labels.
+  mutating func add<Value: MetricValue>(
+    _ name: String, _ help: String, by labels: [String], _ samples: [([String], Value)]
+  ) {
+    let kind = Value.self == Histogram.self ? "histogram" : name.hasSuffix("_total") ? "counter" : "gauge"
+    lines += ["# HELP \(name) \(Self.escaped(help, quotes: false))", "# TYPE \(name) \(kind)"]
+    for (values, value) in samples {
+      let named = zip(labels, values).map { "\($0)=\"\(Self.escaped($1, quotes: true))\"" }
+      for sample in value.samples {
+        let list = (named + (sample.bound.map { ["le=\"\($0)\""] } ?? [])).joined(separator: ",")
+        lines.append("\(name)\(sample.suffix)\(list.isEmpty ? "" : "{\(list)}") \(Self.number(sample.value))")
+      }
     }
-    sample(name + "_bucket", labels + [("le", "+Inf")], Double(histogram.count))
-    sample(name + "_sum", labels, histogram.sum)
-    sample(name + "_count", labels, Double(histogram.count))
   }
 
-  private static func number(_ value: Double) -> String {
+  fileprivate static func number(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
   }
 
@@ -307,5 +221,30 @@ struct MetricsWriter {
       default: escaped.unicodeScalars.append(scalar)
       }
     }
+  }
+}
+
+protocol MetricValue {
+  typealias Sample = (suffix: String, bound: String?, value: Double)
+  var samples: [Sample] { get }
+}
+
+extension MetricValue where Self: BinaryInteger { var samples: [Sample] { [("", nil, Double(self))] } }
+
+extension Int: MetricValue {}
+extension Int64: MetricValue {}
+extension Double: MetricValue { var samples: [Sample] { [("", nil, self)] } }
+extension Bool: MetricValue { var samples: [Sample] { [("", nil, self ? 1 : 0)] } }
+extension Timestamp: MetricValue { var samples: [Sample] { [("", nil, Double(secondsSince1970))] } }
+
+extension Histogram: MetricValue {
+  /// Each bucket counts all durations up to its bound.
+  var samples: [Sample] {
+    var sum = 0
+    let buckets = zip(Self.bounds, counts).map { bound, count -> Sample in
+      sum += count
+      return ("_bucket", MetricsWriter.number(bound), Double(sum))
+    }
+    return buckets + [("_bucket", "+Inf", Double(count)), ("_sum", nil, self.sum), ("_count", nil, Double(count))]
   }
 }

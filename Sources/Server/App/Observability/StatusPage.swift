@@ -1,25 +1,24 @@
 import Base
 import HTTP
 import PKIX
+import Pages
 import Sessions
 import Synchronization
 import Trust
 
-/// Renders `/status`, the health page for operators. Script-free; refreshes every 15 s. It names relying parties, sources
-/// and deliveries, and no person, session or key. For one relying party's admin it shows what is that party's.
+/// Renders `/status`, the health page for operators. Shows no persons, sessions or keys. Script-free, so a
+/// link loads it again. A relying party's admin gets the figures of that party only.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
-  /// Seconds until it loads itself again.
-  static let refresh = 15
 
   private let application: Application
   private let snapshot: Metrics.Snapshot
   private let readings: Readings
-  /// Whose figures it shows; nil for those of the whole server.
+  /// The relying party whose figures the page shows; nil for the whole server.
   private let only: RelyingParty?
   private let now: Timestamp
 
-  /// What the store says; nil where it did not answer.
+  /// The store's figures; nil if it failed.
   struct Readings: Sendable {
     var isReady = false
     var heads: [AuditHead]?
@@ -38,30 +37,17 @@ struct StatusPage {
 
   var body: [UInt8] {
     let mode = application.service.mode.rawValue
-    let html = """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <meta http-equiv="refresh" content="\(Self.refresh)">
-      <title>mdoc: \(verdict.text)</title>
-      <link rel="icon" href="data:,">
-      <link rel="stylesheet" href="/assets/status.css">
-      </head>
-      <body>
+    return HTMLText.page(
+      "mdoc: \(verdict.text)", style: "status.css", meta: "",
+      """
       <header><h1>mdoc</h1><p class="state \(verdict.isGood ? "good" : "bad")">\(verdict.text)</p>
-      <p class="hint">\(mode) mode, up \(Self.duration(application.metrics.uptimeSeconds)), \(now.description)</p></header>
+      <p class="hint">\(mode) mode, up \(Self.duration(application.metrics.uptimeSeconds)), \(now). \
+      <a href="">Load again</a></p></header>
       <main>
       \((only.map { [sessions(of: $0), certificates, section("Webhooks", letters), section("Audit", heads)] }
-        ?? [answers, durations, trust, certificates, fetches, webhooks, store]).joined(separator: "\n"))
+        ?? [responses, durations, trust, certificates, fetches, webhooks, store]).joined(separator: "\n"))
       </main>
-      </body>
-      </html>
-
-      """
-    return Array(html.utf8)
+      """)
   }
 
   private var verdict: (text: String, isGood: Bool) {
@@ -70,11 +56,6 @@ struct StatusPage {
     if application.trust.inForce.current.anchorsInForce(at: now) == 0 { return ("no trust anchor is valid", false) }
     if !application.state.configuration.isCurrent { return ("an older configuration is in force", false) }
     return ("ready", true)
-  }
-
-  private var parties: RelyingParties {
-    // One relying party of a valid configuration cannot be refused.
-    only.flatMap { try? RelyingParties([$0]) } ?? application.service.relyingParties
   }
 
   private func sessions(of party: RelyingParty) -> String {
@@ -89,11 +70,9 @@ struct StatusPage {
       ]))
   }
 
-  // MARK: Answers
-
-  private var answers: String {
+  private var responses: String {
     let minutes = snapshot.activity.last(at: application.metrics.minute)
-    let total = { (outcome: Answer.Verification) in
+    let total = { (outcome: Reply.Verification) in
       snapshot.verifications.filter { $0.key.outcome == outcome }.reduce(0) { $0 + $1.value }
     }
     let codes = snapshot.verifications.sorted {
@@ -101,17 +80,17 @@ struct StatusPage {
     }
     .compactMap { labels, count in labels.code.map { [$0.rawValue, $0.entry.summary, "\(count)"] } }
     return section(
-      "Answers",
+      "Responses",
       figures([
         ("verified", "\(total(.verified))"), ("failed", "\(total(.failed))"), ("canceled", "\(total(.canceled))"),
         ("sessions in the last hour", "\(minutes.reduce(0) { $0 + $1.created })"),
-        ("being answered now", "\(snapshot.inFlight)"),
+        ("requests under way", "\(snapshot.inFlight)"),
         ("waiting for their turn", "\(application.edge.gauges.waiting.load(ordering: .relaxed))"),
       ]) + Self.chart(minutes)
-        + table(["Code", "What was found", "Answers"], codes, empty: "No answer was refused since the start."))
+        + table(["Code", "Meaning", "Responses"], codes, empty: "No response was rejected since the start."))
   }
 
-  /// One bar for each minute of the last hour, verified answers below the others.
+  /// One bar for each minute of the last hour, with verified responses at the bottom.
   private static func chart(_ minutes: [Activity.Minute]) -> String {
     let most = max(1, minutes.map(\.ended).max() ?? 1)
     let height = 60
@@ -123,7 +102,7 @@ struct StatusPage {
         <rect class="bad" x="\(index * 10)" y="\(height - good - bad)" width="8" height="\(bad)"/>
         """
     }
-    let text = "Answers in each minute of the last hour, at most \(most)"
+    let text = "Responses in each minute of the last hour, at most \(most)"
     return """
       <figure><svg viewBox="0 0 600 \(height)" preserveAspectRatio="none" role="img" aria-label="\(text)">\
       \(bars.joined())</svg><figcaption class="hint">\(text)</figcaption></figure>
@@ -131,22 +110,16 @@ struct StatusPage {
   }
 
   private var durations: String {
-    let routes = snapshot.durations.sorted { $0.value.count > $1.value.count }.prefix(8).map { route, histogram in
-      [route, "\(histogram.count)", Self.seconds(histogram.quantile(0.5)), Self.seconds(histogram.quantile(0.99))]
-    }
-    let stages = snapshot.stages.sorted { $0.key.rawValue < $1.key.rawValue }.map { stage, histogram in
-      [
-        "stage: \(stage.rawValue)", "\(histogram.count)", Self.seconds(histogram.quantile(0.5)),
-        Self.seconds(histogram.quantile(0.99)),
-      ]
+    // The files of pages are all alike.
+    let routes = snapshot.durations.filter { route, _ in ![".js", ".css"].contains { route.hasSuffix($0) } }
+      .sorted { $0.value.count > $1.value.count }.prefix(8).map { [$0] + Self.times($1) }
+    let stages = snapshot.stages.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+      ["stage: \($0.rawValue)"] + Self.times($1)
     }
     return section(
       "Time",
-      table(
-        ["Route or stage", "Times", "Half within", "99 % within"], routes + stages, empty: "Nothing was asked yet."))
+      table(["Route or stage", "Times", "Half within", "99 % within"], routes + stages, empty: "No requests yet."))
   }
-
-  // MARK: Trust
 
   private var trust: String {
     let store = application.trust.inForce.current
@@ -171,37 +144,31 @@ struct StatusPage {
   }
 
   private var certificates: String {
-    let parties = parties
-    let rows = PartyCertificates.Kind.allCases.map { kind -> [String] in
+    // A single relying party of a valid configuration cannot be refused.
+    let parties = only.flatMap { try? RelyingParties([$0]) } ?? application.service.relyingParties
+    func row(_ name: String, _ count: Int, _ expiring: Int, _ expired: Int, _ next: Timestamp?) -> [String] {
+      [name, "\(count)", "\(expiring)", "\(expired)", next.map(until) ?? "–"]
+    }
+    var rows = PartyCertificates.Kind.allCases.map { kind in
       let found = PartyCertificates(kind, of: parties, at: now)
-      return [
-        kind.rawValue + " certificates", "\(found.count)", "\(found.expiring)", "\(found.expired)",
-        found.nextExpiry.map(until) ?? "–",
-      ]
+      return row(kind.rawValue + " certificates", found.count, found.expiring, found.expired, found.nextExpiry)
     }
     let keys = parties.all.flatMap(\.apiKeys)
     let isSoon = { (key: APIKey) in key.isGood(at: now) && !key.isGood(at: now + PartyCertificates.notice) }
-    let own: [[String]] =
-      [
-        [
-          "API keys", "\(keys.count)", "\(keys.count(where: isSoon))", "\(keys.count { !$0.isGood(at: now) })",
-          parties.nextKeyExpiry(after: now).map(until) ?? "–",
-        ]
-      ]
-      + ((only == nil ? application.edge.tls : nil).map { [["TLS certificate", "1", "", "", until($0.expiry)]] } ?? [])
+    let ended = keys.count { !$0.isGood(at: now) }
+    rows.append(row("API keys", keys.count, keys.count(where: isSoon), ended, parties.nextKeyExpiry(after: now)))
+    if only == nil, let tls = application.edge.tls { rows.append(["TLS certificate", "1", "", "", until(tls.expiry)]) }
     let warnings = PartyCertificates.warnings(of: parties, at: now)
     return section(
       "Certificates and keys",
       warnings.map(alarm).joined()
-        + table(["What", "There are", "End within 30 days", "Ended", "Next end"], rows + own, empty: ""))
+        + table(["Kind", "Count", "Expire within 30 days", "Expired", "Next expiry"], rows, empty: ""))
   }
-
-  // MARK: The world outside
 
   private var fetches: String {
     let counts = application.fetches.counts
     return section(
-      "Published lists that were asked for",
+      "Fetches of published lists",
       figures([
         ("fetched", "\(counts.fetched)"), ("unavailable", "\(counts.unavailable)"),
         ("too large", "\(counts.tooLarge)"), ("not allowed", "\(counts.notAllowed)"),
@@ -213,7 +180,7 @@ struct StatusPage {
     return section(
       "Webhooks",
       figures([
-        ("delivered", "\(attempts.delivered)"), ("to be tried again", "\(attempts.retried)"),
+        ("delivered", "\(attempts.delivered)"), ("to be retried", "\(attempts.retried)"),
         ("waiting", readings.outbox.map { "\($0.pending)" } ?? "–"),
         ("dead letters", readings.outbox.map { "\($0.dead)" } ?? "–"),
       ]) + letters)
@@ -221,25 +188,16 @@ struct StatusPage {
 
   private var letters: String {
     let rows = readings.deadLetters.flatMap { party, deliveries in
-      deliveries.map { delivery in
-        [
-          party, delivery.endpoint, delivery.id.description,
-          "POST /v1/webhook_deliveries/\(delivery.id)/retry",
-        ]
-      }
+      deliveries.map { [party, $0.endpoint, "\($0.id)", "POST /v1/webhook_deliveries/\($0.id)/retry"] }
     }
     return table(["Relying party", "Endpoint", "Dead letter", "Retry with"], rows, empty: "No dead letter.")
   }
 
-  // MARK: The store
-
   private var store: String {
     let operations = snapshot.store.sorted { $0.value.durations.count > $1.value.durations.count }.prefix(8)
     let rows = operations.map { name, use in
-      [
-        name, "\(use.durations.count)", "\(use.failures)", Self.seconds(use.durations.quantile(0.5)),
-        Self.seconds(use.durations.quantile(0.99)),
-      ]
+      let times = Self.times(use.durations)
+      return [name, times[0], "\(use.failures)"] + times[1...]
     }
     return section(
       "Store and audit",
@@ -260,8 +218,7 @@ struct StatusPage {
   }
 
   private func figures(_ figures: [(String, String)]) -> String {
-    let items = figures.map { "<div><dt>\($0)</dt><dd>\(HTMLText.escaped($1))</dd></div>" }
-    return "<dl>\(items.joined())</dl>"
+    "<dl>\(figures.map { "<div><dt>\($0)</dt><dd>\(HTMLText.escaped($1))</dd></div>" }.joined())</dl>"
   }
 
   private func table(_ heads: [String], _ rows: [[String]], empty: String) -> String {
@@ -277,11 +234,14 @@ struct StatusPage {
     text.map { "<p class=\"alarm\">\(HTMLText.escaped($0))</p>" } ?? ""
   }
 
-  /// A time, and how long it is until then.
   private func until(_ time: Timestamp) -> String { "\(time.description) (\(left(time)))" }
 
   private func left(_ time: Timestamp) -> String {
     Self.duration(Double(max(0, time.secondsSince1970 - now.secondsSince1970)))
+  }
+
+  private static func times(_ histogram: Histogram) -> [String] {
+    ["\(histogram.count)", seconds(histogram.quantile(0.5)), seconds(histogram.quantile(0.99))]
   }
 
   private static func seconds(_ bound: Double?) -> String {
@@ -301,7 +261,7 @@ struct StatusPage {
 }
 
 extension Histogram {
-  /// The bound within which this part of the durations lies; nil if that is above all bounds.
+  /// The upper bound of this quantile; nil if the quantile is above the last bound.
   func quantile(_ part: Double) -> Double? {
     let wanted = Int((Double(count) * part).rounded(.up))
     var seen = 0

@@ -1,7 +1,6 @@
 import Base
 import Sessions
 
-/// The versions of OpenAPI in which the contract is served.
 package enum OpenAPIVersion: String, CaseIterable, Sendable {
   case current = "3.1"
   case older = "3.0"
@@ -76,14 +75,14 @@ enum OpenAPIDocument {
     case .anyone: []
     case .apiKey: [["api_key": scopes]]
     case .apiKeyOrClientSecret: [["api_key": scopes], ["client_secret": []]]
-    // Or no credential, for a loopback peer.
+    // A loopback peer needs no credential.
     case .operators: [["api_key": scopes], [:]]
     }
   }
 
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
-    // An object without members is taken too, but nobody needs to send it.
+    // An object without members is accepted too, but nobody needs to send one.
     case .none, .empty: nil
     case .json(let schema, let isRequired, let examples): content(required: isRequired, schema, examples: examples)
     case .form(let schema, let example):
@@ -119,7 +118,7 @@ enum OpenAPIParameters {
       .members([
         "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
         "required": parameter.isRequired ? true : nil,
-        // An enumeration becomes a component, which says what it is by itself.
+        // An enumeration becomes a component, which has its own description.
         "schema": (parameter.schema["title"] == nil ? parameter.schema : parameter.schema.described(parameter.summary))
           .json,
       ])
@@ -151,43 +150,51 @@ enum OpenAPIParameters {
   ]
 }
 
-/// Collects the component schemas while the document is made.
-///
-/// A code generator names a type after the component that it stands in. A schema within another has no name of its own:
-/// two members of the same name would make two types of one name, and the generated package could not be read. So every
-/// schema with a title becomes a component, and a reference takes its place.
+/// Collects the component schemas while the document is made. Code generators name types after components. So every
+/// schema with a title becomes a component, and a reference replaces the schema.
 struct OpenAPIComponents {
   private(set) var schemas: [JSON.Member] = []
+  private var titles: [String] = []
+  private let prefix: String
 
-  /// - Parameter named: the schemas by their names, which become their titles.
-  init(_ named: [Schema.Member]) {
+  /// - Parameters:
+  ///   - named: the schemas by their names, which become their titles.
+  ///   - prefix: where references find the schemas.
+  init(_ named: [Schema.Member], at prefix: String = "#/components/schemas/") {
+    self.prefix = prefix
     for member in named { _ = lift(member.schema.titled(member.name).json) }
   }
 
-  /// Makes components of all schemas with a title, and returns the JSON with references in their places.
+  /// The schemas, each before the schemas within it.
+  var outermostFirst: [JSON.Member] {
+    titles.compactMap { title in schemas.first { $0.name == title } }
+  }
+
+  /// Makes components of all schemas with a title. Returns the JSON with references in place of these schemas.
   mutating func lift(_ json: JSON) -> JSON {
     switch json {
     case .object(let members):
-      // A reference whose target stands in it: what becomes of that, and the text beside.
+      if let title = json["title"]?.string, !titles.contains(title) { titles.append(title) }
+      // The reference contains its target: make the target a component, and keep the members beside the reference.
       if members.first?.name == "$ref", let target = members.first?.value, target.object != nil {
         return .object((lift(target).object ?? []) + members.dropFirst())
       }
-      // Beside a schema, an example is a value and has no schemas in it.
+      // An example beside a schema is a value, so it contains no schemas.
       let isBody = members.contains { $0.name == "schema" }
       let lifted = JSON.object(
         members.map { member in
           isBody && member.name.hasPrefix("example") ? member : JSON.Member(member.name, lift(member.value))
         })
-      // If `title` is not text, it is a member of that name, and its value is a schema.
+      // If `title` is not text, it is a property of that name, and its value is a schema.
       guard let title = lifted["title"]?.string else { return lifted }
       add(title, lifted)
-      return Schema.reference(title).json
+      return ["$ref": .string(prefix + title)]
     case .array(let elements): return .array(elements.map { lift($0) })
     default: return json
     }
   }
 
-  /// A component that is null somewhere is null everywhere: generators make one type of it, and a nullable member.
+  /// If a component may be null in one place, it may be null everywhere: generators make one nullable type of it.
   private mutating func add(_ title: String, _ schema: JSON) {
     guard let index = schemas.firstIndex(where: { $0.name == title }) else {
       schemas.append(JSON.Member(title, schema))
@@ -195,21 +202,71 @@ struct OpenAPIComponents {
     }
     let known = schemas[index].value
     if known == schema || known == Schema(schema).orNull.json { return }
-    // All schemas are constants, and a test makes the document of all of them.
+    // All schemas are constants, and a test makes the document from all of them.
     precondition(schema == Schema(known).orNull.json, "two schemas have the title \(title)")
     schemas[index] = JSON.Member(title, schema)
   }
 }
 
-/// The component schemas of replies; those of bodies are the routes' own.
-///
-/// Generators make a type of each object, enumeration and choice. Each of these schemas has a name, so that the type
-/// has one too. A schema within another is named by its title, under which it becomes a component of its own
-/// (`OpenAPIComponents`).
+/// The component schemas of replies. The schema of a body belongs to its route. Each schema has a title, so that the
+/// generated type has a name.
 enum OpenAPISchemas {
   static let all: [Schema.Member] =
     (ReplySchemas.all + WalletRequestSchemas.all + TrustRoutes.schemas + OperationRoutes.schemas + [
       ConfigurationRoutes.load.schema, Problem.shape.schema,
     ])
     .map { Schema.Member($0["title"]?.string ?? "", $0) }
+}
+
+/// The contract as OpenAPI 3.0.3, for tools that read no later version: the same meaning in older keywords.
+enum OpenAPIDowngrade {
+  static func json(_ document: JSON) -> JSON {
+    .object(
+      (plain(document).object ?? []).map { member in
+        switch member.name {
+        case "openapi": JSON.Member("openapi", "3.0.3")
+        case "webhooks": JSON.Member("x-webhooks", member.value)
+        case "info": JSON.Member("info", .object((member.value.object ?? []).filter { $0.name != "summary" }))
+        default: member
+        }
+      })
+  }
+
+  private static func plain(_ json: JSON) -> JSON {
+    switch json {
+    case .array(let elements): .array(elements.map(plain))
+    case .object(let members): .object(object(members))
+    default: json
+    }
+  }
+
+  private static func object(_ members: [JSON.Member]) -> [JSON.Member] {
+    // A reference has no siblings, unless `$ref` is the name of a property.
+    if let reference = members.first(where: { $0.name == "$ref" && $0.value.string != nil }), members.count > 1 {
+      return [JSON.Member("allOf", [.object([reference])])]
+        + members.filter { $0.name != "$ref" }.flatMap(keyword)
+    }
+    return members.flatMap(keyword)
+  }
+
+  /// The keyword in 3.0.3; empty if it has none.
+  private static func keyword(_ member: JSON.Member) -> [JSON.Member] {
+    switch member.name {
+    case "type" where member.value.array != nil:
+      let types = (member.value.array ?? []).filter { $0 != "null" }
+      return types.map { JSON.Member("type", $0) } + [JSON.Member("nullable", true)]
+    // Examples of a schema are an array. Examples of a body are an object in both versions.
+    case "examples" where member.value.array != nil:
+      return (member.value.array ?? []).prefix(1).map { JSON.Member("example", $0) }
+    // Examples are values: nothing in them is a keyword.
+    case "example", "examples", "enum", "default": return [member]
+    // The members' names are not keywords.
+    case "properties":
+      return [
+        JSON.Member(member.name, .object((member.value.object ?? []).map { JSON.Member($0.name, plain($0.value)) }))
+      ]
+    case "contains", "contentEncoding", "contentMediaType", "propertyNames", "$comment": return []
+    default: return [JSON.Member(member.name, plain(member.value))]
+    }
+  }
 }

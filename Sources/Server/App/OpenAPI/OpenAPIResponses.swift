@@ -1,7 +1,6 @@
 import Base
 import Sessions
 
-/// The replies of an operation: its success, and its problems by status.
 enum OpenAPIResponses {
   static func json(_ route: Route) -> JSON {
     let success = JSON.Member("\(route.success.status)", success(route))
@@ -29,7 +28,7 @@ enum OpenAPIResponses {
     ])
   }
 
-  /// The schema of a reply that is not JSON. JSON Lines are not JSON: each line is, but not all of them together.
+  /// The schema of a reply that is not JSON. With JSON Lines, only each line is JSON.
   private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
@@ -39,13 +38,12 @@ enum OpenAPIResponses {
     }
   }
 
-  /// The reply to a problem. All problems share one schema, so that clients have one type; the codes that come with
-  /// this status stand beside it.
+  /// The reply with a problem. All problems share one schema, so that clients have one type.
   private static func problem(_ status: Int, _ codes: [Code], _ route: Route) -> JSON {
     let own: [String] =
       switch status {
       case 401: ["WWW-Authenticate"]
-      // Other problems of this status are not about the credential.
+      // The operation's other problems with this status do not concern the credential.
       case 403 where codes == [.apiForbidden]: ["WWW-Authenticate"]
       case 429, 503: ["Retry-After"]
       default: []
@@ -58,11 +56,11 @@ enum OpenAPIResponses {
     ]
   }
 
-  /// A problem, with one of this code as an example. A person is told by a page.
+  /// A problem, with an example of this code; for a person, a page.
   private static func problemContent(_ code: Code, of route: Route, _ status: Int? = nil) -> JSON {
     guard !route.isPage else { return .object([.init(ErrorPage.mediaType, ["schema": Schema.text.json])]) }
-    let example = Problem.shape.write((Problem(ServiceError(code)), "req_0123456789abcdef01234567"))
-    // A wallet may be told by this status that its response was refused.
+    let example = Problem.shape.write((ServiceError(code), "req_0123456789abcdef01234567"))
+    // With this status a wallet may learn that its response was rejected.
     let isFeedback = status == 400 && route.success.schema == "WalletReply"
     return .object(
       [.init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])]
@@ -80,21 +78,20 @@ enum OpenAPIResponses {
       })
   }
 
-  /// `components.headers`.
   static let headers: JSON = [
     "Request-Id": header("Names this request in our log.", .text(like: "^req_[0-9a-f]{24}$")),
-    "Cache-Control": header("Nothing is kept on the way.", .text),
-    "X-Content-Type-Options": header("The media type is as said.", .text),
+    "Cache-Control": header("Forbids caching.", .text),
+    "X-Content-Type-Options": header("Forbids content sniffing.", .text),
     "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
     "WWW-Authenticate": header(
-      "What is asked for (RFC 6750, 3).", .text(like: "^Bearer realm=\"mdoc\"")),
+      "The required credentials (RFC 6750, 3).", .text(like: "^Bearer realm=\"mdoc\"")),
     "Idempotent-Replayed": header(
       "The reply that was kept under this Idempotency-Key.", .text, isRequired: false),
-    "Vary": header("Not on what is refused before it is read.", .text, isRequired: false),
+    "Vary": header("Absent if the request was refused before it was parsed.", .text, isRequired: false),
     "Access-Control-Allow-Origin": header(
-      "To pages of the relying party, whose call has the session's client secret, and to its `wallet_origins`.", .text,
+      "The caller's origin, if it is one of the relying party's `origins` or `wallet_origins`.", .text,
       isRequired: false),
-    "Access-Control-Expose-Headers": header("With the one before.", .text, isRequired: false),
+    "Access-Control-Expose-Headers": header("Present with `Access-Control-Allow-Origin`.", .text, isRequired: false),
   ]
 
   private static func header(_ description: String, _ schema: Schema, isRequired: Bool = true) -> JSON {
@@ -104,7 +101,7 @@ enum OpenAPIResponses {
 
 /// `webhooks`: the events that the server posts to the relying parties' endpoints.
 enum OpenAPIWebhooks {
-  /// No operation has this tag: generators make a class of each tag, and this one would replace the events'.
+  /// No operation has this tag: generators make one class for each tag, so operations would replace the events.
   static let tag: JSON = ["name": "Webhooks", "description": "The events that the server posts to your endpoints."]
 
   static var json: JSON {
@@ -128,7 +125,7 @@ enum OpenAPIWebhooks {
               ],
               "responses": [
                 "2XX": ["description": "Received. The body is not read."],
-                "default": ["description": "Not received: the server tries again, with growing pauses."],
+                "default": ["description": "Not received: the server retries with growing pauses."],
               ],
             ]
           ])
@@ -142,7 +139,7 @@ enum OpenAPIWebhooks {
       case .failed: "A response was rejected; `last_error` has the code."
       case .canceled: "The relying party canceled the session, or the wallet declined."
       case .expired: "Nobody responded in time."
-      case .redacted: "The session was erased but for ids, times, status and codes."
+      case .redacted: "The session's data were erased, except ids, times, status and codes."
       }
     return what + " Verify the signature (Standard Webhooks 1.0.0) before you read the body."
   }
@@ -161,56 +158,166 @@ enum OpenAPIWebhooks {
   }
 }
 
-/// Replies that the server made, and events that it sent, by the operation's name or the event's type.
+/// Recorded replies by the operation's name, and recorded events by the event's type.
 enum OpenAPIExamples {
   private static let all = (try? JSON(parsing: PackageResources.Examples_json, values: .max)) ?? .null
 
   static func reply(of name: String) -> JSON? { all[name] }
 }
 
-/// Links from the reply of an operation to the operations that may follow (OpenAPI 3.1, Link Object).
+/// An example of a body. A server in test mode accepts it, apart from ids and envelopes of other sessions.
+package struct RequestExample: Sendable {
+  let name: String
+  let summary: String
+  let value: JSON
+
+  package init(_ name: String, _ summary: String, _ value: JSON) {
+    self.name = name
+    self.summary = summary
+    self.value = value
+  }
+
+  /// The origin of the relying party in the examples. Test mode uses the same origin.
+  package static let origin = "https://shop.example"
+
+  static let creations = [
+    RequestExample(
+      "in_app", "From an iPhone app, by Apple's names.",
+      [
+        "protocols": ["apple-in-app"],
+        "documents": [
+          [
+            "doc_type": "org.iso.18013.5.1.mDL",
+            "elements": [
+              ["apple_element": "givenName"],
+              ["apple_element": "portrait", "intent_to_retain": true, "retain_days": 7],
+            ], "age_over": [21],
+          ]
+        ], "client_reference_id": "order-17",
+      ]),
+    RequestExample(
+      "template", "By a request of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
+    RequestExample(
+      "web", "From a web page, by the Digital Credentials API.",
+      [
+        "protocols": ["org-iso-mdoc", "openid4vp-v1-signed"],
+        "documents": [
+          [
+            "doc_type": "org.iso.18013.5.1.mDL",
+            "elements": [
+              ["namespace": "org.iso.18013.5.1", "identifier": "given_name"],
+              ["namespace": "org.iso.18013.5.1", "identifier": "family_name"],
+            ], "minimum_age": 18,
+          ]
+        ], "origin": .string(origin), "metadata": ["till": "4"],
+      ]),
+    RequestExample(
+      "link", "By a link or QR code to a wallet, or a hosted page that shows it.",
+      [
+        "protocols": ["openid4vp"],
+        "documents": [
+          [
+            "doc_type": "eu.europa.ec.eudi.pid.1",
+            "elements": [["namespace": "eu.europa.ec.eudi.pid.1", "identifier": "birth_date"]],
+          ],
+          [
+            "doc_type": "org.iso.18013.5.1.mDL",
+            "elements": [["namespace": "org.iso.18013.5.1", "identifier": "birth_date"]],
+          ],
+        ], "purpose": "To open your account", "return_url": .string(origin + "/done"), "expires_in": 900,
+      ]),
+    RequestExample(
+      "in_person", "With a reader in person.",
+      [
+        "protocols": ["iso-18013-5-proximity"],
+        "documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [18, 21]]], "purpose_hint": "age",
+      ]),
+  ]
+
+  static let submissions = [
+    RequestExample(
+      "in_app", "Apple Wallet's response, from an iPhone app.",
+      ["protocol": "apple-in-app", "data": ["encrypted_data": "omlhbGdvcml0aG1nQVBQTEUtSFBLRS12MQ"]]),
+    RequestExample(
+      "web", "A response by the Digital Credentials API, from a web page.",
+      ["protocol": "org-iso-mdoc", "data": ["response": "gmVkY2FwaaJjZW5jQ2AgYGpjaXBoZXJUZXh0Q2AgYA"]]),
+    RequestExample(
+      "declined", "A wallet's own refusal.",
+      ["protocol": "openid4vp-v1-signed", "data": ["error": "access_denied"]]),
+  ]
+
+  static let verifications = [
+    RequestExample(
+      "openid4vp", "A response by OpenID4VP that your own server received.",
+      [
+        "response": "omd2ZXJzaW9uYzEuMGZzdGF0dXMA",
+        "openid4vp": [
+          "client_id": "x509_san_dns:shop.example", "response_uri": .string(origin + "/response"),
+          "nonce": "n-0S6_WzA2Mj", "jwk_thumbprint": "4vC8agycHu6rnkEEXv2kUnvO0Dy4WzwnDqZKbDXMhcw",
+        ],
+        "dcql_query": [
+          "credentials": [
+            [
+              "id": "licence", "format": "mso_mdoc", "meta": ["doctype_value": "org.iso.18013.5.1.mDL"],
+              "claims": [["path": ["org.iso.18013.5.1", "given_name"]]],
+            ]
+          ]
+        ], "nonce_id": "n-0S6_WzA2Mj",
+      ]),
+    RequestExample(
+      "transcript", "A response with its session transcript.",
+      [
+        "response": "omd2ZXJzaW9uYzEuMGZzdGF0dXMA", "session_transcript": "g_b29g",
+        "request": ["documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [21]]]],
+      ]),
+  ]
+
+  static let walletRequest = RequestExample(
+    "nonce", "A wallet that sends its nonce.", ["wallet_nonce": "qPmxiNFCR3QTm19POc8u"])
+
+  static let walletResponse = RequestExample(
+    "encrypted", "An encrypted response.", ["response": "eyJhbGciOiJFQ0RILUVTIiwiZW5jIjoiQTI1NkdDTSJ9..AA.AA.AA"])
+
+  static let cancellation = RequestExample(
+    "declined", "The person declined in the app.", ["reason": "declined"])
+}
+
+/// Links from an operation's reply to the operations that may follow (OpenAPI 3.1, Link Object).
 enum OpenAPILinks {
   /// Nil if no operation follows.
   static func json(_ route: Route) -> JSON? {
+    let links: KeyValuePairs<String, JSON>
     switch route.name {
     case "createVerificationSession":
-      let sessions = [
-        "getVerificationSession", "submitVerificationSession", "cancelVerificationSession", "redactVerificationSession",
+      let (session, byWallet): (JSON, JSON) = (["id": "$response.body#/id"], ["session": "$response.body#/id"])
+      // The reply does not name the relying party, which the wallets' paths need as well.
+      links = [
+        "getVerificationSession": session, "submitVerificationSession": session, "cancelVerificationSession": session,
+        "redactVerificationSession": session, "getWalletRequest": byWallet, "postWalletRequest": byWallet,
+        "postWalletResponse": byWallet,
       ]
-      // The reply does not name the relying party, which these paths need as well.
-      let byWallet = ["getWalletRequest", "postWalletRequest", "postWalletResponse"]
-      return .object(
-        sessions.map { JSON.Member($0, link(to: $0, ["id": "$response.body#/id"])) }
-          + byWallet.map { JSON.Member($0, link(to: $0, ["session": "$response.body#/id"])) })
     case "submitVerificationSession":
-      return [
-        "getVerificationReport": link(to: "getVerificationReport", ["id": "$response.body#/report/id"]),
-        "getVerificationSession": link(to: "getVerificationSession", ["id": "$request.path.id"]),
+      links = [
+        "getVerificationReport": ["id": "$response.body#/report/id"],
+        "getVerificationSession": ["id": "$request.path.id"],
       ]
-    case "createMockResponse":
-      return [
-        "submitVerificationSession": [
-          "operationId": "submitVerificationSession", "parameters": ["id": "$request.body#/session"],
-          "requestBody": "$response.body",
-        ]
-      ]
-    case "listVerificationSessions":
-      return [
-        "getVerificationSession": link(to: "getVerificationSession", ["id": "$response.body#/data/0/id"])
-      ]
-    case "getVerificationSession":
-      return ["getVerificationReport": link(to: "getVerificationReport", ["id": "$response.body#/report/id"])]
-    case "listEvents": return ["getEvent": link(to: "getEvent", ["id": "$response.body#/data/0/id"])]
+    case "createMockResponse": links = ["submitVerificationSession": ["id": "$request.body#/session"]]
+    case "listVerificationSessions": links = ["getVerificationSession": ["id": "$response.body#/data/0/id"]]
+    case "getVerificationSession": links = ["getVerificationReport": ["id": "$response.body#/report/id"]]
+    case "listEvents": links = ["getEvent": ["id": "$response.body#/data/0/id"]]
     case "listWebhookDeliveries":
-      return [
-        "retryWebhookDelivery": link(to: "retryWebhookDelivery", ["id": "$response.body#/data/0/id"]),
-        "getEvent": link(to: "getEvent", ["id": "$response.body#/data/0/event"]),
+      links = [
+        "retryWebhookDelivery": ["id": "$response.body#/data/0/id"], "getEvent": ["id": "$response.body#/data/0/event"],
       ]
     default: return nil
     }
-  }
-
-  private static func link(to operation: String, _ parameters: JSON) -> JSON {
-    ["operationId": .string(operation), "parameters": parameters]
+    // The mock wallet's reply is the body to submit.
+    let body: JSON? = route.name == "createMockResponse" ? "$response.body" : nil
+    return .object(
+      links.map { operation, parameters in
+        JSON.Member(
+          operation,
+          .members(["operationId": .string(operation), "parameters": parameters, "requestBody": body]))
+      })
   }
 }

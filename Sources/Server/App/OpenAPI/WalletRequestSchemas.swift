@@ -2,12 +2,12 @@ import Base
 import Presentation
 import Sessions
 
-/// Schemas of what wallets get: `requests[]`, by protocol, and the reply to a posted response. Members that are not
-/// listed belong to the protocol.
+/// Schemas of `requests[]`, by protocol, and of the reply to a posted response. The protocol defines any further
+/// members.
 enum WalletRequestSchemas {
   static let all: [Schema] = [request, reply]
 
-  /// By the protocol's name. Several protocols share a form.
+  /// One form for each kind of request, chosen by the protocol's name.
   private static let request: Schema = .oneOf(forms.map(\.schema)).titled("WalletRequest").described(
     "A request for a wallet. `protocol` says which form `data` has."
   ).with(
@@ -39,11 +39,14 @@ enum WalletRequestSchemas {
       "OpenID4VP", ["openid4vp-v1-unsigned"], "for the Digital Credentials API, unsigned (OpenID4VP 1.0, A)",
       [
         member("response_type", .text, "`vp_token`."),
-        member("response_mode", Shape<String>.written(["dc_api.jwt", "dc_api"]).schema, "How the response comes."),
+        member(
+          "response_mode", Shape<String>.written(["dc_api.jwt", "dc_api"]).schema,
+          "How the wallet returns the response."),
         member("nonce", .text, "The nonce."),
         member("dcql_query", .anyObject, "The DCQL query."),
       ]),
-    // Before the signed one: clients that try each form in turn do not tell an object from a text, but a text from one.
+    // Must precede the signed form. A client that tries the forms in order reads an object as text, but not text as an
+    // object.
     form(
       "Multisigned", ["openid4vp-v1-multisigned"],
       "for the Digital Credentials API, with several signatures (OpenID4VP 1.0, A)",
@@ -71,11 +74,11 @@ enum WalletRequestSchemas {
     _ name: String, _ protocols: [String], _ purpose: String, _ data: [Schema.Member], optional: [Schema.Member] = []
   ) -> (protocols: [String], schema: Schema) {
     let data = Schema.openObject(data + optional, required: data.map(\.name)).titled(name + "RequestData").described(
-      "What a wallet gets of a request \(purpose).")
+      "A wallet's part of a request \(purpose).")
     let names = protocols.map { "`\($0)`" }.joined(separator: ", ")
     let members = [
       member("protocol", .text, protocols.count == 1 ? "\(names)." : "One of \(names)."),
-      member("data", data, "What the wallet gets."),
+      member("data", data, "The data to pass to the wallet."),
     ]
     return (
       protocols,
@@ -94,7 +97,7 @@ enum WalletRequestSchemas {
         "document_type", Shape<String>.written(AppleDocumentType.allCases.map(\.appleName)).schema,
         "Apple's descriptor of the document."),
       member("elements", .list(of: .text), "Apple's names of the elements."),
-      member("element_intents", .list(of: appleIntent), "What is kept of each element."),
+      member("element_intents", .list(of: appleIntent), "Whether and how long each element is kept."),
     ], required: ["document_type", "elements", "element_intents"]
   ).titled("AppleDocumentRequest").described("One document of a request for Apple's in-app framework.")
 
@@ -104,7 +107,7 @@ enum WalletRequestSchemas {
       member(
         "intent_to_store", Shape<String>.written(["will_not_store", "may_store"]).schema,
         "Apple's `PKIdentityIntentToStore`."),
-      member("days", ["type": "integer"], "How long a `may_store` element is kept, if that is said."),
+      member("days", ["type": "integer"], "How long a `may_store` element is kept, if the request states it."),
     ], required: ["element", "intent_to_store"]
   ).titled("AppleElementIntent").described("Whether an element is kept.")
 
@@ -116,5 +119,5 @@ enum WalletRequestSchemas {
         "With status 400: `invalid_request` or `server_error`; in staging and test mode the code of the refusal."),
       member("error_description", .text, "With `error`: what is wrong, for the wallet's developers."),
     ], required: []
-  ).titled("WalletReply").described("The reply to a wallet. It tells nothing of a person.")
+  ).titled("WalletReply").described("The reply to a wallet. It has no personal data.")
 }

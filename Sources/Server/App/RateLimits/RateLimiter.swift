@@ -2,52 +2,50 @@ import Base
 import Cryptography
 import HTTP
 
-/// How often a caller may ask: `rate` requests a second on average, and `burst` requests at once after a pause.
+/// A caller's limit: on average `rate` requests a second; after a pause, `burst` requests at once.
 struct RateLimit: Sendable, Hashable {
   var rate: Double
   var burst: Double
 }
 
-/// The limits of a server; nil means no limit.
+/// Nil means no limit.
 struct RateLimits: Sendable, Hashable {
-  /// The limit of one API key: a backend's whole traffic.
+  /// The limit for one API key: a backend's whole traffic.
   var perKey: RateLimit?
-  /// The limit of one session, for callers that hold its client secret or know its id: a page or a wallet.
+  /// The limit for one session, for callers with its client secret or its id: a page or a wallet.
   var perSession: RateLimit?
-  /// The limit of one address, for all requests without an API key. Many people may share an address.
+  /// The limit for one address, for all requests without an API key. Many people may share an address.
   var perAddress: RateLimit?
 
-  /// The limits of a configuration that names none.
   static let standard = RateLimits(
     perKey: RateLimit(rate: 1_000, burst: 2_000), perSession: RateLimit(rate: 5, burst: 20),
     perAddress: RateLimit(rate: 50, burst: 200))
   static let none = RateLimits()
 
-  /// A request with a wrong credential counts as this many, so that guessing is dear.
+  /// A request with a wrong credential counts as this many, so that guessing is expensive.
   static let failedAuthenticationCost = 10.0
 }
 
-/// Holds callers to the configured rates. It remembers only a hash or an address of each, as long as there is room.
+/// Holds callers to the configured rates. Keeps only a hash or an address of each caller, in bounded memory.
 final class RateLimiter: Sendable {
-  /// The kind of limit that was reached: the label of the metric.
+  /// The kind of the reached limit: the label of the metric.
   enum Subject: String, Sendable, CaseIterable { case key, session, address }
 
   struct Refusal: Sendable, Hashable {
     let subject: Subject
-    /// Whole seconds until the next try, at least one.
+    /// Seconds until the next attempt, a whole number of at least 1.
     let retryAfter: Int
   }
 
-  /// A caller, as far as it is known without the store.
+  /// A caller, as known without the store.
   enum Caller: Sendable, Hashable {
-    /// A caller with an API key of this server, named by the key's SHA-256. No two relying parties have the same key,
-    /// so it names the relying party too.
+    /// The SHA-256 of an API key of this server. Relying parties never share a key.
     case key([UInt8])
-    /// Any other caller, named by its session (the client secret or the id) and by its address.
+    /// Any other caller: its session (the client secret or the id) and its address.
     case other(session: String?, ClientAddress?)
   }
 
-  /// The first 16 bytes of a SHA-256: enough that no two are alike by chance or by design.
+  /// The first 16 bytes of a SHA-256: enough to prevent collisions, accidental or deliberate.
   private struct Digest: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -63,12 +61,11 @@ final class RateLimiter: Sendable {
   private let addresses: Locked<BucketTable<ClientAddress>?>
 
   init(_ limits: RateLimits) {
-    keys = Locked(Self.table(limits.perKey, Limits.limitedKeys))
-    sessions = Locked(Self.table(limits.perSession, Limits.limitedSessions))
-    addresses = Locked(Self.table(limits.perAddress, Limits.limitedAddresses))
+    (keys, sessions, addresses) = (Locked(nil), Locked(nil), Locked(nil))
+    adopt(limits)
   }
 
-  /// Takes other limits from now on. All buckets begin full.
+  /// Replaces the limits. All buckets start full.
   func adopt(_ limits: RateLimits) {
     keys.withLock { $0 = Self.table(limits.perKey, Limits.limitedKeys) }
     sessions.withLock { $0 = Self.table(limits.perSession, Limits.limitedSessions) }
@@ -79,14 +76,13 @@ final class RateLimiter: Sendable {
     limit.map { BucketTable(limit: $0, capacity: capacity) }
   }
 
-  /// Counts the bytes of a body beside its request, since without an API key anybody can make the server take and read
-  /// one.
+  /// Counts the bytes of a body beside its request, since anyone can send bodies without an API key.
   func charge(_ caller: Caller, bytes: Int, at now: Int64) {
     guard case .other(_, let address?) = caller, bytes >= Limits.bytesPerRequest else { return }
     addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
   }
 
-  /// Counts what a request cost beyond what its token pays for: `Limits.bytesPerRequest` of the reply, and
+  /// Counts the cost beyond one token, which covers `Limits.bytesPerRequest` of reply and
   /// `Limits.nanosecondsPerRequest` of handling.
   func charge(_ caller: Caller, replyBytes: Int, nanoseconds: Int64, at now: Int64) {
     let cost = replyBytes / Limits.bytesPerRequest + Int(nanoseconds / Limits.nanosecondsPerRequest)
@@ -113,7 +109,6 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// Counts a wrong credential from this address.
   func noteFailedAuthentication(from address: ClientAddress?, at now: Int64) {
     guard let address else { return }
     addresses.withLock { $0?.charge(address, RateLimits.failedAuthenticationCost - 1, at: now) }
@@ -124,12 +119,10 @@ final class RateLimiter: Sendable {
   }
 }
 
-/// Decides which client a request counts against: the peer, or behind a proxy the client that the proxy names.
-///
-/// Only the last hop is believed, since the proxy itself wrote it. The hops before it are the client's own word.
+/// Finds the client of a request: the peer, or the last hop that a trusted proxy names. Earlier hops may be invented by
+/// the client.
 struct ProxyRule: Sendable, Hashable {
-  /// The header in which the proxy names its client. Only this one is read: a header that the proxy does not set may
-  /// come from the client.
+  /// The header in which the proxy names its client. All other headers may come from the client.
   enum Header: String, Sendable, Hashable, CaseIterable {
     case xForwardedFor = "X-Forwarded-For"
     /// RFC 7239.
@@ -137,11 +130,12 @@ struct ProxyRule: Sendable, Hashable {
   }
 
   var isBehindProxy = false
-  /// Proxies that are believed besides those on loopback.
+  /// Trusted proxies that are not on loopback.
   var trusted: [AddressBlock] = []
   var header = Header.xForwardedFor
 
-  /// Nil if the proxy names no address. No limit of an address applies then, since all clients would count as one.
+  /// Nil if the proxy names no address. No limit per address applies then, since all clients would count as a single
+  /// client.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress
     guard isBehindProxy, ListenAddress.isLoopback(peer) || trusted.contains(where: { $0.contains(peer) }) else {
@@ -165,11 +159,93 @@ struct ProxyRule: Sendable, Hashable {
     return nil
   }
 
-  /// Reads `192.0.2.43`, `192.0.2.43:47011`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; nil for names and
-  /// `unknown`.
+  /// Reads `192.0.2.43`, `192.0.2.43:47011`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; nil for names.
   private static func address(in text: Substring) -> ClientAddress? {
     if text.first == "[" { return text.dropFirst().split(separator: "]").first.flatMap { ClientAddress($0) } }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     return parts.count == 2 ? ClientAddress(parts[0]) : ClientAddress(text)
+  }
+}
+
+/// Token buckets by name, in sets of eight. A full set drops its least recently used bucket: memory never grows.
+///
+/// A dropped name gets a full bucket. To force this, a caller needs eight other names in the same set, but a random
+/// seed decides the set of a name.
+struct BucketTable<Name: Hashable & Sendable>: Sendable {
+  private struct Entry: Sendable {
+    var name: Name
+    var bucket: TokenBucket
+    var used: Int64
+  }
+
+  private static var ways: Int { 8 }
+
+  private var entries: [Entry?]
+  private let limit: RateLimit
+
+  /// - Parameter capacity: the number of buckets, rounded up to whole sets.
+  init(limit: RateLimit, capacity: Int) {
+    self.limit = limit
+    let sets = max(1, (capacity + Self.ways - 1) / Self.ways)
+    entries = Array(repeating: nil, count: sets * Self.ways)
+  }
+
+  /// Takes a token from the name's bucket. Returns nil, or the seconds until there is a token.
+  mutating func take(_ name: Name, at now: Int64) -> Double? {
+    let index = index(of: name, at: now)
+    return entries[index]?.bucket.take(limit, at: now)
+  }
+
+  mutating func charge(_ name: Name, _ cost: Double, at now: Int64) {
+    let index = index(of: name, at: now)
+    entries[index]?.bucket.charge(cost, limit, at: now)
+  }
+
+  /// The index of the name's bucket, which is made if there is none.
+  private mutating func index(of name: Name, at now: Int64) -> Int {
+    let sets = entries.count / Self.ways
+    // All bits of the hash are practically random.
+    let start = Int(name.hashValue.magnitude % UInt(sets)) * Self.ways
+    var oldest = start
+    for index in start..<start + Self.ways {
+      if entries[index]?.name == name {
+        entries[index]?.used = now
+        return index
+      }
+      if (entries[index]?.used ?? .min) < (entries[oldest]?.used ?? .min) { oldest = index }
+    }
+    entries[oldest] = Entry(name: name, bucket: TokenBucket(full: limit, at: now), used: now)
+    return oldest
+  }
+}
+
+/// A token bucket: it fills at the limit's rate up to its burst. Times are nanoseconds of a monotonic clock.
+struct TokenBucket: Sendable {
+  private var tokens: Double
+  private var updated: Int64
+
+  init(full limit: RateLimit, at now: Int64) {
+    tokens = limit.burst
+    updated = now
+  }
+
+  /// Takes a token. Returns nil, or the seconds until there is a token.
+  mutating func take(_ limit: RateLimit, at now: Int64) -> Double? {
+    refill(limit, at: now)
+    guard tokens >= 1 else { return (1 - tokens) / limit.rate }
+    tokens -= 1
+    return nil
+  }
+
+  /// Takes the cost of a request beyond its token. The debt never exceeds one burst.
+  mutating func charge(_ cost: Double, _ limit: RateLimit, at now: Int64) {
+    refill(limit, at: now)
+    tokens = max(tokens - cost, -limit.burst)
+  }
+
+  private mutating func refill(_ limit: RateLimit, at now: Int64) {
+    let seconds = Double(max(0, now - updated)) / 1e9
+    tokens = min(limit.burst, tokens + seconds * limit.rate)
+    updated = max(updated, now)
   }
 }

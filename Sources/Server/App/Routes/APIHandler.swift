@@ -1,12 +1,15 @@
 import Base
+import Cryptography
 import HTTP
 import Sessions
 
-/// The application behind the transport. Every request takes these steps, in this order, and is noted for the log.
-///
-/// route → authentication → scope → query → body → Idempotency-Key → the route's own work. Nothing before the last step
-/// touches a session, so that no malformed or unauthorised request consumes a challenge.
+/// Handles requests for the transport, in three parts: the router, the steps, the route. Only routes access sessions: a
+/// malformed or unauthorised request consumes no challenge.
 struct APIHandler: HTTPHandler {
+  static let steps: [any RequestStep] = [
+    RateStep(), CredentialStep(), RightsStep(), ContentStep(), CrossOriginStep(),
+  ]
+
   private let inForce: CurrentApplication
   private let updater: ConfigurationUpdater?
   private let router: Router
@@ -23,19 +26,13 @@ struct APIHandler: HTTPHandler {
     router = Router(RouteTable.routes(with: inForce.current.additions))
   }
 
+  // MARK: On threads that read sockets
+
   func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }
 
-  /// The heading that was read with the header. If the request came some other way, it is read now.
+  /// The heading that the transport kept with the request; parsed now if the transport kept none.
   private func read(_ request: HTTPRequest) -> RequestHeading {
     request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
-  }
-
-  /// The heading for the answer. A body takes as long as its sender likes: if another configuration is in force by now,
-  /// the heading is read again, so that a key that was revoked meanwhile does not count.
-  private func readForAnswer(_ request: HTTPRequest) -> RequestHeading {
-    let application = inForce.current
-    if let heading = request.heading as? RequestHeading, heading.application === application { return heading }
-    return RequestHeading(request, router, application)
   }
 
   func flow(of request: HTTPRequest) -> Flow {
@@ -45,50 +42,41 @@ struct APIHandler: HTTPHandler {
   }
 
   func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {
-    let (limiter, caller) = (read(request).application.edge.limiter, read(request).counted)
-    limiter.charge(caller, replyBytes: replyBytes, nanoseconds: nanoseconds, at: Deadline.now())
-  }
-
-  /// Called on a thread that reads sockets. Requests that ask how the server is are admitted at any time. All others
-  /// are held to their rates before they wait for anything.
-  func admission(of request: HTTPRequest) -> Admission {
     let heading = read(request)
-    let application = heading.application
-    var urgency = Route.Urgency.normal
-    switch heading.match {
-    case .route(let route, _): urgency = route.urgency
-    // To answer a preflight costs no more than to refuse it, and after a refusal the browser would see a broken
-    // network.
-    case .preflight: urgency = .essential
-    default: break
-    }
-    // With a credential even an essential request is counted, so that nobody may try credentials without end.
-    if urgency == .essential, !request.headers.contains("Authorization") { return .essential }
-    if request.hold == nil {
-      if let fault = rateFault(heading.counted, application) { return .refused(fault) }
-    } else if !request.headers.contains("Content-Length") {
-      // The request was counted with its header, which did not tell how long the body would be.
-      application.edge.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
-    }
-    return switch urgency {
-    case .essential: .essential
-    case .normal: .normal
-    case .deferrable: .deferrable
-    }
+    heading.limiter.charge(heading.counted, replyBytes: replyBytes, nanoseconds: nanoseconds, at: Deadline.now())
   }
 
-  /// Called on a thread that reads sockets, before the body is taken. Refuses what the header alone decides, and counts
-  /// the size of the body against its sender's rate.
+  /// Admits health checks at any time. Checks all other requests against their callers' rates before they wait.
+  func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency {
+    let heading = read(request)
+    let urgency: Urgency =
+      switch heading.match {
+      case .route(let route, _): route.urgency
+      // Reply to a preflight: that costs no more than a refusal, and browsers show a refusal as a network error.
+      case .preflight: .essential
+      case .methodNotAllowed, .nothing: .normal
+      }
+    // A request with a credential is always counted, even if its route is essential: this bounds the guessing of
+    // credentials.
+    if urgency == .essential, !request.headers.contains("Authorization") { return urgency }
+    if request.hold == nil {
+      try count(heading)
+    } else if !request.headers.contains("Content-Length") {
+      // The request was already counted by its header. The body's length was not known then.
+      heading.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
+    }
+    return urgency
+  }
+
+  /// A step counts each request it gets, so it must get each request only once.
+  private func count(_ heading: RequestHeading) throws(HTTPError) { for step in Self.steps { try step.count(heading) } }
+
+  /// Checks the header before the body is accepted, and counts the body's size against the sender's rate.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission {
     let heading = read(request)
-    let application = heading.application
-    if let fault = rateFault(heading.counted, application) {
-      var response = refusal(fault, of: request)
-      response.headers += refusalHeaders(for: request)
-      return .refused(response)
-    }
+    do throws(HTTPError) { try count(heading) } catch { return .refused(refusal(error, of: request)) }
     let length = request.headers.single("Content-Length").flatMap { Int($0) } ?? 0
-    application.edge.limiter.charge(heading.counted, bytes: length, at: Deadline.now())
+    heading.limiter.charge(heading.counted, bytes: length, at: Deadline.now())
     if let response = headerRefusal(of: request, heading) { return .refused(response) }
     return switch heading.counted {
     case .key: .taken(from: .relyingParty(heading.flow))
@@ -96,215 +84,217 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  private func rateFault(_ caller: RateLimiter.Caller, _ application: Application) -> HTTPFault? {
-    application.edge.limiter.refusal(of: caller, at: Deadline.now()).map { refusal in
-      application.metrics.limited(refusal.subject)
-      return .rateLimited(retryAfter: refusal.retryAfter)
-    }
-  }
-
-  /// The refusal of a request that its header alone decides, as `respond` would give it: unknown paths and methods,
-  /// credentials that cannot be valid, unknown query parameters and wrong types of content. Nil if there is none.
+  /// The refusal that `respond` would give from the header alone; nil if there is none.
   private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
-    let application = heading.application
-    var record = RequestRecord(id: RequestID.make(), method: request.method)
-    record.trace = TraceContext(request.headers)
-    let answer: Answer
-    switch heading.match {
-    case .nothing: answer = notFound(record)
-    case .methodNotAllowed(let methods): answer = notAllowed(methods, record)
-    case .preflight: return nil
-    case .route(let route, let parameters):
-      record.note(route, parameters, application)
-      do throws(ServiceError) {
-        let caller = try knownCaller(request, for: route, heading)
-        record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
-        record.apiKey = caller?.keyID
-        try RequestContent.checkQuery(request, route)
-        try RequestContent.checkType(request, route, hasBody: true)
-        return nil
-      } catch {
-        answer = refused(error, request, route, nil, record, application)
-      }
+    if case .preflight = heading.match { return nil }
+    var call = RouteCall(request, heading, updater, hasBody: true)
+    do throws(ServiceError) {
+      let route = try call.begin()
+      for step in Self.steps { try step.checkHeader(&call, route) }
+      return nil
+    } catch {
+      let reply = refused(error, call)
+      call.record.note(reply, seconds: 0)
+      call.application.metrics.refused(call.record)
+      return response(reply, request, call.record, call.application)
     }
-    record.note(answer, seconds: 0)
-    application.metrics.refused(record)
-    log.write(record, at: application.clock())
-    return response(answer, to: request, requestID: record.id, application)
   }
 
-  /// The caller, if it has an API key. Nil if the route needs no credential, or if the token may be a client secret,
-  /// which only the store knows.
-  private func knownCaller(
-    _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
-  ) throws(ServiceError) -> Caller? {
-    if isOpen(route, to: request, heading.application) { return nil }
-    let token = try heading.token.get()
-    if let caller = heading.keyHolder {
-      try route.access.check(caller)
-      return caller
+  /// Does not use the store and does not wait.
+  func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse {
+    let application = inForce.current
+    var record = RequestRecord(id: RequestID.make(), method: "")
+    var reply = Reply(refusing: ServiceError(error), requestID: record.id)
+    record.route = RequestRecord.refusedRoute
+    record.note(reply, seconds: 0)
+    application.metrics.refused(record, error)
+    // Check `Origin` first: most callers are not pages, and refusals must be cheap.
+    if let request, request.headers.contains("Origin"), case let heading = read(request),
+      case .route(let route, _) = heading.match
+    {
+      reply.headers += heading.application.crossOrigin.headers(request, route, nil)
     }
-    guard ClientSecret(token) != nil else { throw ServiceError(.apiUnauthenticated) }
-    return nil
+    return response(reply, request, record, application)
   }
+
+  // MARK: On worker threads
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
-    let heading = readForAnswer(request)
-    let application = heading.application
-    application.metrics.began(waited: request.waited)
-    var record = RequestRecord(id: RequestID.make(), method: request.method)
-    record.trace = TraceContext(request.headers)
-    let answer = await answer(request, heading, &record)
-    let seconds = (ContinuousClock.now - start) / .seconds(1)
-    record.note(answer, seconds: request.waited + seconds - answer.heldSeconds)
-    application.metrics.ended(record)
-    log.write(record, at: application.clock())
-    return response(answer, to: request, requestID: record.id, application)
-  }
-
-  /// Called on a thread that reads sockets, so it uses no store and does not wait.
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
+    // If the configuration has changed since, read the heading again: a key may have been revoked.
     let application = inForce.current
-    var record = RequestRecord(id: RequestID.make(), method: "")
-    let answer = Problem(fault).answer(requestID: record.id)
-    record.route = RequestRecord.refusedRoute
-    record.note(answer, seconds: 0)
-    application.metrics.refused(record, fault)
-    log.write(record, at: application.clock())
-    return response(answer, to: request, requestID: record.id, application)
+    var heading = read(request)
+    if heading.application !== application { heading = RequestHeading(request, router, application) }
+    var call = RouteCall(request, heading, updater, hasBody: !request.body.isEmpty)
+    application.metrics.began(waited: request.waited)
+    var reply = await reply(to: &call)
+    reply.content = .bytes(reply.bytes)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    call.record.note(reply, seconds: request.waited + seconds - reply.heldSeconds)
+    application.metrics.ended(call.record)
+    return response(reply, request, call.record, application)
   }
 
-  func refusalHeaders(for request: HTTPRequest) -> [(name: String, value: String)] {
-    // Checked first, since most callers are not pages: a server that refuses thousands of requests a second does little
-    // else.
-    guard request.headers.contains("Origin"),
-      case let heading = read(request), case .route(let route, _) = heading.match
-    else { return [] }
-    return heading.application.crossOrigin.headers(request, route, nil)
-  }
-
-  private func answer(
-    _ request: HTTPRequest, _ heading: RequestHeading, _ record: inout RequestRecord
-  ) async -> Answer {
-    let application = heading.application
-    switch heading.match {
-    case .nothing: return notFound(record)
-    case .methodNotAllowed(let methods): return notAllowed(methods, record)
-    case .preflight(let routes):
-      guard let answer = application.crossOrigin.preflight(request, routes) else {
-        return notAllowed(Router.allowedMethods(of: routes), record)
-      }
-      record.isRoutine = true
-      record.route = routes.first?.path.text ?? record.route
-      return answer
-    case .route(let route, let parameters):
-      record.note(route, parameters, application)
-      return await run(route, parameters, request, heading, &record)
-    }
-  }
-
-  private func notFound(_ record: RequestRecord) -> Answer {
-    Problem(ServiceError(.apiNotFound)).answer(requestID: record.id)
-  }
-
-  private func notAllowed(_ methods: [String], _ record: RequestRecord) -> Answer {
-    var answer = Problem(ServiceError(.apiMethodNotAllowed)).answer(requestID: record.id)
-    answer.headers.append(("Allow", methods.joined(separator: ", ")))
-    return answer
-  }
-
-  /// The answer to a refused request. A wrong credential counts as several requests of its sender.
-  private func refused(
-    _ error: ServiceError, _ request: HTTPRequest, _ route: Route, _ caller: Caller?, _ record: RequestRecord,
-    _ application: Application
-  ) -> Answer {
-    if error.code == .apiUnauthenticated {
-      let address = application.edge.proxy.address(of: request)
-      application.edge.limiter.noteFailedAuthentication(from: address, at: Deadline.now())
-    }
-    var answer = Problem(error).answer(requestID: record.id)
-    answer.headers += application.crossOrigin.headers(request, route, caller)
-    return answer
-  }
-
-  private func run(
-    _ route: Route, _ parameters: [String: String], _ request: HTTPRequest, _ heading: RequestHeading,
-    _ record: inout RequestRecord
-  ) async -> Answer {
-    let application = heading.application
-    var caller: Caller?
+  private func reply(to call: inout RouteCall) async -> Reply {
     do throws(ServiceError) {
-      caller = try await authenticate(request, for: route, heading)
-      record.relyingParty = caller?.relyingParty.id ?? record.relyingParty
-      record.apiKey = caller?.keyID
-      try RequestContent.checkQuery(request, route)
-      let call = RouteCall(
-        request: request, parameters: parameters, caller: caller, body: try RequestContent.body(request, route),
-        idempotency: try RequestContent.idempotency(request, route, caller), application: application,
-        updater: updater)
-      var answer = try await route.respond(call)
-      answer.headers += application.crossOrigin.headers(request, route, caller)
-      return answer
+      if case .preflight(let routes) = call.heading.match,
+        let reply = call.application.crossOrigin.preflight(call.request, routes)
+      {
+        call.record.isRoutine = true
+        call.record.route = routes.first?.path.text ?? call.record.route
+        return reply
+      }
+      let route = try call.begin()
+      for step in Self.steps {
+        try step.checkHeader(&call, route)
+        try await step.checkWhole(&call, route)
+      }
+      var reply = try await route.respond(call)
+      for step in Self.steps { step.finish(&reply, call, route) }
+      return reply
     } catch {
-      return refused(error, request, route, caller, record, application)
+      return refused(error, call)
     }
   }
 
-  private func authenticate(
-    _ request: HTTPRequest, for route: Route, _ heading: RequestHeading
-  ) async throws(ServiceError) -> Caller? {
-    if isOpen(route, to: request, heading.application) { return nil }
-    if let caller = try knownCaller(request, for: route, heading) { return caller }
-    let caller = try await heading.application.service.authenticate(bearer: heading.token.get())
-    try route.access.check(caller)
-    return caller
-  }
+  // MARK: Replies
 
-  /// Whether this request needs no credential.
-  private func isOpen(_ route: Route, to request: HTTPRequest, _ application: Application) -> Bool {
-    switch route.access {
-    case .anyone: true
-    case .operators: isLocal(request, application)
-    case .apiKey, .apiKeyOrClientSecret: false
+  private func refused(_ error: ServiceError, _ call: RouteCall) -> Reply {
+    var reply = Reply(refusing: error, requestID: call.record.id)
+    switch call.heading.match {
+    case .route(let route, _): for step in Self.steps { step.finish(&reply, call, route) }
+    case .preflight(let routes):
+      reply.headers.append(("Allow", Router.allowedMethods(of: routes).joined(separator: ", ")))
+    case .methodNotAllowed(let methods): reply.headers.append(("Allow", methods.joined(separator: ", ")))
+    case .nothing: break
     }
+    return reply
   }
 
-  /// Whether the peer is a process of this machine, and no page of another site. Behind a proxy every peer may be the
-  /// proxy, so none counts.
-  private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
-    !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
-      && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
-      && request.headers.single("Host").map(ListenAddress.isThisMachine) ?? false
-  }
-
+  /// Writes the log line, and the reply with the common headers.
   private func response(
-    _ answer: Answer, to request: HTTPRequest?, requestID: String, _ application: Application
+    _ reply: Reply, _ request: HTTPRequest?, _ record: RequestRecord, _ application: Application
   ) -> HTTPResponse {
-    var answer = answer
-    if let request, let problem = answer.problem, router.isPage(request.path) {
-      let page = ErrorPage(problem, request, requestID, application.service.relyingParties)
-      (answer.mediaType, answer.body) = (ErrorPage.mediaType, page.body)
-      answer.headers += page.headers
+    log.write(record, at: application.clock())
+    var (mediaType, body, further) = (reply.mediaType, reply.bytes, reply.headers)
+    if let request, let error = reply.refusal, router.isPage(request.path) {
+      let page = ErrorPage(error, request, record.id, application.service.relyingParties)
+      (mediaType, body) = (ErrorPage.mediaType, page.body)
+      further += page.headers
     }
     var headers = [
-      (name: "Request-Id", value: requestID), (name: "Cache-Control", value: "no-store"),
+      (name: "Request-Id", value: record.id), (name: "Cache-Control", value: "no-store"),
       (name: "X-Content-Type-Options", value: "nosniff"),
     ]
     // One year, as browsers' preload lists ask. On plain HTTP the header would mean nothing (RFC 6797, 7.2).
     if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
-    if !answer.mediaType.isEmpty { headers.append(("Content-Type", answer.mediaType)) }
-    return HTTPResponse(status: answer.status, headers: headers + answer.headers, body: answer.body)
+    if !mediaType.isEmpty { headers.append(("Content-Type", mediaType)) }
+    return HTTPResponse(status: reply.status, headers: headers + further, body: body)
   }
 }
 
-extension RequestRecord {
-  /// Notes the route, and what its path tells of the session and the relying party.
-  fileprivate mutating func note(_ route: Route, _ parameters: [String: String], _ application: Application) {
-    self.route = route.path.text
-    isEssential = route.urgency == .essential
-    isRoutine = isEssential
-    session = (parameters["id"] ?? parameters["session"]).flatMap(WalletPath.init)?.session.text
-    relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
+extension RouteCall {
+  /// Finds and notes the route, and the session and relying party in its path.
+  ///
+  /// - Throws: `api.not_found` or `api.method_not_allowed` if there is no such route.
+  fileprivate mutating func begin() throws(ServiceError) -> Route {
+    switch heading.match {
+    case .nothing: throw ServiceError(.apiNotFound)
+    case .methodNotAllowed, .preflight: throw ServiceError(.apiMethodNotAllowed)
+    case .route(let route, let parameters):
+      self.parameters = parameters
+      record.route = route.path.text
+      record.isEssential = route.urgency == .essential
+      record.isRoutine = record.isEssential
+      record.session = (parameters["id"] ?? parameters["session"]).flatMap(WalletPath.init)?.session.text
+      record.relyingParty = parameters["relying_party"].flatMap { application.service.relyingParties[$0]?.id }
+      return route
+    }
+  }
+}
+
+/// A request's header, parsed once: the route, and the caller where no store lookup is needed.
+struct RequestHeading: Sendable {
+  let application: Application
+  let match: Router.Match
+  /// The token of the `Authorization` header, or the error in this header.
+  let token: Result<String, ServiceError>
+  private let hash: [UInt8]?
+  /// The caller whose rate the request counts against.
+  let counted: RateLimiter.Caller
+  /// The flow in whose turn the request runs. Never chosen by the session in the path, since anybody can name any
+  /// session.
+  let flow: Flow
+
+  var limiter: RateLimiter { application.edge.limiter }
+
+  init(_ request: HTTPRequest, _ router: Router, _ application: Application) {
+    self.application = application
+    match = router.match(method: request.method, path: request.path)
+    token = Result { () throws(ServiceError) in try BearerToken.read(request.headers) }
+    let text = try? token.get()
+    hash = text.map(APIKey.hash)
+    if let hash, let holder = Self.holder(of: hash, application) {
+      counted = .key(hash)
+      flow = Flow(relyingParty: holder.relyingParty.id)
+    } else {
+      let address = application.edge.proxy.address(of: request)
+      flow = Flow(stranger: address)
+      var session = text.flatMap { ClientSecret($0)?.text }
+      if session == nil, case .route(_, let parameters) = match, let name = parameters["session"] {
+        // All wallet addresses of a session count as one caller.
+        session = WalletPath(name)?.session.text ?? name
+      }
+      counted = .other(session: session, address)
+    }
+  }
+
+  /// The owner of the token, if it is an API key. Looked up each time, since a key may expire.
+  var keyHolder: Caller? { hash.flatMap { Self.holder(of: $0, application) } }
+
+  private static func holder(of hash: [UInt8], _ application: Application) -> Caller? {
+    application.service.relyingParties.owner(ofKeyHash: hash, at: application.clock())
+  }
+}
+
+/// The name of one request, in its reply and the log: `req_` and 24 hexadecimal digits. Never taken from the caller.
+enum RequestID {
+  static func make() -> String {
+    // If the random generator fails, serve the request all the same; its name is then all zeros.
+    "req_" + Hex.encode((try? Random.bytes(12)) ?? [UInt8](repeating: 0, count: 12))
+  }
+}
+
+/// The part of one request in a distributed trace (W3C Trace Context, 3.2). Only the id of the trace comes from the
+/// caller.
+struct TraceContext: Sendable, Hashable {
+  /// 32 lower-case hexadecimal digits.
+  let traceID: String
+  /// The id of this server's work on the request: 16 hexadecimal digits, never taken from the caller.
+  let spanID: String
+
+  /// Continues the caller's trace. Nil if the caller sent no valid `traceparent`.
+  init?(_ headers: HTTPHeaders) {
+    // If the random generator fails, the request is not traced.
+    guard let traceID = headers.single("traceparent").flatMap(Self.traceID), let span = try? Random.bytes(8) else {
+      return nil
+    }
+    self.traceID = traceID
+    spanID = Hex.encode(span)
+  }
+
+  /// Reads `00-<trace-id>-<parent-id>-<flags>`; later versions may append fields (3.2.2, 3.2.4). Nil if the header is
+  /// invalid.
+  static func traceID(in traceparent: String) -> String? {
+    let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count >= 4, zip(parts, [2, 32, 16, 2]).allSatisfy({ isHex($0, digits: $1) }) else { return nil }
+    guard parts[0] != "ff", parts[0] != "00" || parts.count == 4 else { return nil }
+    guard !parts[1].allSatisfy({ $0 == "0" }), !parts[2].allSatisfy({ $0 == "0" }) else { return nil }
+    return String(parts[1])
+  }
+
+  /// True if the text has this number of hexadecimal digits, all in lower case (3.2.1).
+  private static func isHex(_ text: Substring, digits: Int) -> Bool {
+    text.utf8.count == digits && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
   }
 }

@@ -1,60 +1,65 @@
 import Base
+import PKIX
 import Sessions
+import Trust
 
-/// Operations for operators and their machines: health, metrics, the contract itself.
+/// Operations for operators and their tools: health, metrics, the API's contract.
 enum OperationRoutes {
-  static let all = [health, readiness, metrics, status, openAPI, CodePage.route]
-
-  private static let health = Route(
-    method: .get, path: PathTemplate("/healthz"), name: "getHealth", summary: "Check that the process answers",
-    access: .anyone, success: .json(200, "Health"), urgency: .essential
-  ) { call throws(ServiceError) in
-    Answer(json: healthForm.write(call.application.service.mode))
-  }
-
-  private static let readiness = Route(
-    method: .get, path: PathTemplate("/readyz"), name: "getReadiness", summary: "Check that the server takes requests",
-    description: "200 if the store takes writes, a trust anchor is valid and no stop has begun.",
-    access: .anyone, success: .json(200, "Readiness"),
-    problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded], urgency: .essential
-  ) { call throws(ServiceError) in
-    let application = call.application
-    guard !application.state.isStopping else { throw ServiceError(.apiOverloaded, "The server is stopping.") }
-    try await application.service.checkReadiness()
-    let anchors = application.trust.inForce.current.anchorsInForce(at: application.clock())
-    guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
-    return Answer(json: readinessForm.write(ReadyServer(application: application, anchors: anchors)))
-  }
-
-  private static let metrics = Route(
-    method: .get, path: PathTemplate("/metrics"), name: "getMetrics", summary: "Read the metrics",
-    description: "Prometheus text, for loopback peers or the scope `admin` or `server:operate`.", access: .operators,
-    success: .content(MetricsText.mediaType), urgency: .essential
-  ) { call throws(ServiceError) in
-    // The readiness tells that the store does not answer. The other metrics are wanted most at that time.
-    let heads = (try? await call.application.service.auditHeads()) ?? []
-    let body = MetricsText.render(call.application, audit: heads)
-    return Answer(status: 200, mediaType: MetricsText.mediaType, body: body)
-  }
-
-  private static let status = Route(
-    method: .get, path: PathTemplate("/status"), name: "getStatusPage", summary: "Read the health page",
-    description:
+  static let all: [Route] = [
+    Route(
+      .get, "/healthz", "getHealth", "Check that the process responds", access: .anyone, success: .json("Health"),
+      urgency: .essential
+    ) { call throws(ServiceError) in
+      Reply(json: healthForm.write(call.service.mode))
+    },
+    Route(
+      .get, "/readyz", "getReadiness", "Check that the server takes requests",
+      "200 if the store takes writes, a trust anchor is valid and no stop has begun.", access: .anyone,
+      success: .json("Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded],
+      urgency: .essential
+    ) { call throws(ServiceError) in
+      let application = call.application
+      guard !application.state.isStopping else { throw ServiceError(.apiOverloaded, "The server is stopping.") }
+      try await application.service.checkReadiness()
+      let anchors = application.trust.inForce.current.anchorsInForce(at: application.clock())
+      guard anchors > 0 else { throw ServiceError(.trustStoreEmpty, "No trust anchor is valid now.") }
+      return Reply(json: readinessForm.write(ReadyServer(application: application, anchors: anchors)))
+    },
+    Route(
+      .get, "/metrics", "getMetrics", "Read the metrics",
+      "Prometheus text, for loopback peers or the scope `admin` or `server:operate`.", access: .operators,
+      success: .content(MetricsText.mediaType), urgency: .essential
+    ) { call throws(ServiceError) in
+      // Reply even if the store fails: operators then need the other metrics most, and `/readyz` reports the store.
+      let heads = (try? await call.service.auditHeads()) ?? []
+      return Reply(MetricsText.mediaType, MetricsText.render(call.application, audit: heads))
+    },
+    Route(
+      .get, "/status", "getStatusPage", "Read the health page",
       "For loopback peers or the scope `server:operate`. With `admin` only, it shows the key's own relying party.",
-    access: .operators, success: .content(StatusPage.mediaType)
-  ) { call throws(ServiceError) in
-    // A process of this machine sees what an operator sees.
-    let only = call.caller.flatMap { $0.has(.operate) ? nil : $0.relyingParty }
-    let page = StatusPage(call.application, await statusReadings(call.application, of: only), of: only)
-    var answer = Answer(status: 200, mediaType: StatusPage.mediaType, body: page.body)
-    answer.headers += PageRoutes.scriptFree()
-    return answer
-  }
+      access: .operators, success: .content(StatusPage.mediaType)
+    ) { call throws(ServiceError) in
+      // A process on this machine sees the page of the whole server.
+      let only = call.caller.flatMap { $0.has(.operate) ? nil : $0.relyingParty }
+      let page = StatusPage(call.application, await statusReadings(call.application, of: only), of: only)
+      var reply = Reply(StatusPage.mediaType, page.body)
+      reply.headers += PageRoutes.scriptFree()
+      return reply
+    },
+    Route(
+      .get, "/openapi.json", "getOpenAPI", "Read this document", "OpenAPI 3.1, or 3.0 for tools that need it.",
+      access: .anyone, query: version.parameters, success: .json("OpenAPIDocument"), problems: [.apiInvalidRequest]
+    ) { call throws(ServiceError) in
+      Reply("application/json", call.application.additions.openAPI(try version.read(call.query)))
+    },
+    CodePage.route,
+  ]
 
-  /// What the store says. The page is wanted most when it says nothing.
-  private static func statusReadings(
-    _ application: Application, of only: RelyingParty?
-  ) async -> StatusPage.Readings {
+  private static let version = Query(
+    OpenAPIVersion.current,
+    .choice(OpenAPIVersion.self, "version", "OpenAPIVersion", "The version of OpenAPI; 3.1 by default.") { $0 = $1 })
+
+  private static func statusReadings(_ application: Application, of only: RelyingParty?) async -> StatusPage.Readings {
     let service = application.service
     var readings = StatusPage.Readings()
     readings.isReady = (try? await service.checkReadiness()) != nil
@@ -78,10 +83,9 @@ enum OperationRoutes {
   ]
 
   private static let healthForm = Shape<ServerMode>.open(
-    "Health", "The process answers.",
+    "Health", "The process responds.",
     [.always("status", { _ in "ok" }, .written(["ok"]), "`ok`.")] + mode { $0 })
 
-  /// A server that takes requests.
   private struct ReadyServer: Sendable {
     let application: Application
     let anchors: Int
@@ -118,53 +122,34 @@ enum OperationRoutes {
       .always("livemode", { mode($0).isLive }, .flag, "Whether the server runs in live mode."),
       .always(
         "mode", { mode($0).rawValue }, .written(ServerMode.allCases.map(\.rawValue)),
-        "In staging, documents of sandboxes verify; in test, those of a mock authority."),
+        "Staging accepts documents of sandboxes; test mode accepts documents of a mock authority."),
     ]
   }
 
-  private static let openAPI = Route(
-    method: .get, path: PathTemplate("/openapi.json"), name: "getOpenAPI", summary: "Read this document",
-    description: "OpenAPI 3.1, or 3.0 for tools that need it.",
-    access: .anyone,
-    query: [
-      .init(
-        name: "version", summary: "The version of OpenAPI; 3.1 by default.",
-        schema: .oneOf("OpenAPIVersion", OpenAPIVersion.allCases.map(\.rawValue)))
-    ], success: .json(200, "OpenAPIDocument"), problems: [.apiInvalidRequest]
-  ) { call throws(ServiceError) in
-    let asked = call.query.map { OpenAPIVersion(rawValue: $0.value) }
-    guard asked.count <= 1, let version = asked.first ?? .current else {
-      throw ServiceError(.apiInvalidRequest, "`version` must be `3.1` or `3.0`, once.")
-    }
-    return Answer(status: 200, body: call.application.additions.openAPI(version))
-  }
 }
 
 /// `/v1/config`.
 enum ConfigurationRoutes {
-  static let all = [reload]
-
-  private static let reload = Route(
-    method: .post, path: PathTemplate("/v1/config/reload"), name: "reloadConfiguration",
-    summary: "Reload the configuration",
-    description: "If anything is wrong with it, the previous configuration stays in force.",
-    access: .apiKey([.operate]), success: .json(200, "ConfigurationLoad"), problems: [.configurationReloadFailed]
-  ) { call throws(ServiceError) in
-    guard let updater = call.updater, updater.canReload else {
-      throw ServiceError(.configurationReloadFailed, "Test mode has no configuration file.")
+  static let all = [
+    Route(
+      .post, "/v1/config/reload", "reloadConfiguration", "Reload the configuration",
+      "If it has an error, the previous configuration stays in force.", access: .apiKey([.operate]),
+      success: .json("ConfigurationLoad"), problems: [.configurationReloadFailed]
+    ) { call throws(ServiceError) in
+      guard let updater = call.updater, updater.canReload else {
+        throw ServiceError(.configurationReloadFailed, "Test mode has no configuration file.")
+      }
+      let status = await updater.reload()
+      guard status.isCurrent else {
+        // The reasons name files on the server, so only the log shows them.
+        throw ServiceError(
+          .configurationReloadFailed,
+          pointers: status.problems.map { .init(pointer: $0.pointer, detail: "The server's log has the reason.") })
+      }
+      return Reply(json: load.write((status.loadedAt, updater.inForce.current.service.relyingParties.all.count)))
     }
-    let status = await updater.reload()
-    guard status.isCurrent else {
-      // The reasons name files of the server, so they are only in the log.
-      throw ServiceError(
-        .configurationReloadFailed,
-        pointers: status.problems.map { .init(pointer: $0.pointer, detail: "The server's log says what is wrong.") })
-    }
-    return Answer(
-      json: load.write((status.loadedAt, updater.inForce.current.service.relyingParties.all.count)))
-  }
+  ]
 
-  /// A reading of the configuration that was put in force, with the number of its relying parties.
   static let load = Shape<(loadedAt: Timestamp, parties: Int)>.open(
     "ConfigurationLoad", "A reading of the configuration that was put in force.",
     [
@@ -178,4 +163,99 @@ enum ConfigurationRoutes {
       .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file was put in force."),
       .always("loaded_at", \.loadedAt, .seconds, "When the configuration in force was read, in Unix seconds."),
     ])
+}
+
+/// `/v1/trust_anchors`.
+enum TrustRoutes {
+  static let all: [Route] = [
+    Route(
+      .get, "/v1/trust_anchors", "listTrustAnchors", "List the trust anchors",
+      "The anchors in force, and how they were loaded.", access: .apiKey([.trustRead]),
+      success: .json("TrustAnchorList")
+    ) { call throws(ServiceError) in
+      Reply(json: anchors.write(call.application))
+    },
+    Route(
+      .post, "/v1/trust/reload", "reloadTrust", "Reload the trust anchors",
+      "If that fails, the previous anchors stay in force.", access: .apiKey([.operate]), success: .json("TrustLoad"),
+      problems: [.trustReloadFailed]
+    ) { call throws(ServiceError) in
+      let updater = call.application.trust
+      guard updater.canReload else {
+        throw ServiceError(.trustReloadFailed, "Test mode's anchors are made at the start and stay.")
+      }
+      let status = await updater.reload()
+      // The reason names files on the server, so only the log shows it.
+      if status.problem != nil { throw ServiceError(.trustReloadFailed) }
+      return Reply(json: load.write(status))
+    },
+  ]
+
+  // MARK: The forms
+
+  static let schemas = [anchors.schema, load.schema]
+
+  private static let anchors = Shape<Application>.open(
+    "TrustAnchorList", "The trust anchors in force, and how they were loaded.",
+    [
+      .always("object", { _ in "list" }, .kind, "`list`."),
+      .always("livemode", \.service.mode.isLive, .flag, "Whether the server runs in live mode."),
+      .always("trust_snapshot", \.trust.inForce.current.snapshot, .sha256, "SHA-256 of all anchors, as in reports."),
+      .always("data", \.trust.inForce.current.anchors, anchor.list, "The anchors."),
+      .always("has_more", { _ in false }, .flag, "Always false: the list is complete."),
+      .always("loaded", \.trust.status, load, "The latest load."),
+    ])
+
+  private static let load = Shape<TrustUpdater.Status>.open(
+    "TrustLoad", "A load of the trust anchors.",
+    [
+      .always("loaded_at", \.loadedAt, .seconds, "When the anchors in force were loaded, in Unix seconds."),
+      .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load was put in force."),
+      .always("sources", \.sources, source.list, "The sources, in the configuration's order."),
+    ])
+
+  private static let source = Shape<SourceReport>.open(
+    "TrustSource", "A source of trust anchors: a file or a published list.",
+    [
+      .always("name", \.name, .written(), "The source's name in the configuration."),
+      .always(
+        "outcome", \.outcome.rawValue, .written(["loaded", "kept", "failed"]),
+        "`kept` if its last good load stays in force."),
+      .always("anchors", \.anchorCount, .count, "Anchors from this source."),
+      .always("entries_left_out", \.leftOut, .count, "Entries of the list that cannot be used; `findings` says why."),
+      .orNull("valid_until", \.validUntil, .seconds, "When the list ends, in Unix seconds; null if it does not."),
+      .always(
+        "findings",
+        { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
+        ReportRendering.check.list, "The checks of the source that failed or warn."),
+    ])
+
+  private static let anchor = Shape<TrustAnchor>.open(
+    "TrustAnchor", "A certificate that makes documents trusted.",
+    [
+      .always("object", { _ in "trust_anchor" }, .kind, "`trust_anchor`."),
+      .always("subject", \.certificate.subject.text, .written(), "The certificate's subject."),
+      .always("sha256", { Hex.encode($0.certificate.sha256) }, .sha256, "SHA-256 of the certificate."),
+      .orNull("doc_types", \.docTypes, Shape<String>.written().list, "Its document types; null: any type."),
+      .always("source", \.source, .written(), "The name of its source."),
+    ] + period)
+
+  private static let period: [WrittenMember<TrustAnchor>] = [
+    .always(
+      "kind", \.kind.rawValue, .written(["authority", "document_signer"]),
+      "Whether it issues document signers or is one."),
+    .always("valid_from", \.certificate.validity.lowerBound, .seconds, "Start of validity, in Unix seconds."),
+    .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
+    .orNull(
+      "listed_until", \.trustedUntil, .seconds,
+      "The end of the published list that names it, in Unix seconds; null: it is configured."),
+  ]
+}
+
+extension DistinguishedName {
+  /// The human-readable attributes of the name, most specific first. Other attributes are left out.
+  var text: String {
+    let parts = [("CN", commonName), ("O", organization), ("ST", stateOrProvince), ("C", country)]
+    return parts.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: ", ")
+  }
 }

@@ -3,176 +3,214 @@ import HTTP
 import Pages
 import Sessions
 
-/// What the hosted page of a session calls, and relying parties that draw their own.
+/// Operations for the hosted page of a session, and for relying parties with a page of their own.
 enum PageDataRoutes {
-  static let all = [page, qrCode]
+  private static let access = Access.apiKeyOrClientSecret([.sessionsWrite, .resultsRead])
 
-  private static let page = Route(
-    method: .get, path: PathTemplate("/v1/verification_sessions/{id}/page"), name: "getVerificationPage",
-    summary: "Read what the hosted page shows",
-    description: "With `wait` the reply comes when the session ends, or after that many seconds.",
-    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
-    query: [
-      .init(name: "wait", summary: "Seconds to wait for the session's end.", schema: .number(Limits.pageWait))
-    ], success: .json(200, "VerificationPage"),
-    problems: [.sessionNotFound, .sessionRedacted, .apiInvalidRequest]
-  ) { call throws(ServiceError) in
-    try await PageWait(call).answer()
-  }
+  private static let codeQuery = Query<ResponseCodeHash?>(
+    nil,
+    .value(
+      "response_code_sha256", .text(like: ResponseCodeHash.pattern),
+      "SHA-256 of a response code that your page made: reading the result then requires that code.",
+      rule: "must be 32 bytes in base64url", { ResponseCodeHash($0) }, { $0 = $1 }))
 
-  private static let qrCode = Route(
-    method: .get, path: PathTemplate("/v1/verification_sessions/{id}/qr_code"), name: "getVerificationQRCode",
-    summary: "Read the QR code",
-    description: "The QR code that opens a wallet, as SVG, for a session by `openid4vp`.",
-    access: .apiKeyOrClientSecret([.sessionsWrite, .resultsRead]),
-    query: [
-      .init(
-        name: "response_code_sha256",
-        summary: "Of a response code that the page has made: it alone can then have the result read.",
-        schema: .text(like: ResponseCodeHash.pattern))
-    ], success: .content("image/svg+xml"),
-    problems: [
-      .sessionNotFound, .apiNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted,
-      .apiInvalidRequest,
-    ]
-  ) { call throws(ServiceError) in
-    let hashes = call.query.map { ResponseCodeHash($0.value) }
-    guard hashes.count <= 1, !hashes.contains(nil) else {
-      throw ServiceError(.apiInvalidRequest, "`response_code_sha256` must be 32 bytes in base64url, once.")
-    }
-    let link = try await call.application.service.walletLink(
-      call.id, code: hashes.first ?? nil, as: call.authenticated())
-    do throws(QRCodeError) {
-      return Answer(status: 200, mediaType: "image/svg+xml", body: Array(try QRCode(link).svg.utf8))
-    } catch {
-      throw ServiceError(.apiInternal, "The wallet's address is too long for a QR code.")
-    }
-  }
+  static let all: [Route] = [
+    Route(
+      .get, "/v1/verification_sessions/{id}/page", "getVerificationPage", "Read the hosted page's data",
+      "With `wait` the reply comes when the session ends, or after that many seconds.", access: access,
+      query: PageWait.query.parameters, success: .json("VerificationPage"),
+      problems: [.sessionNotFound, .sessionRedacted, .apiInvalidRequest]
+    ) { call throws(ServiceError) in
+      try await PageWait(call).reply()
+    },
+    Route(
+      .get, "/v1/verification_sessions/{id}/qr_code", "getVerificationQRCode", "Read the QR code",
+      "The QR code that opens a wallet, as SVG, for a session by `openid4vp`.", access: access,
+      query: codeQuery.parameters, success: .content("image/svg+xml"),
+      problems: [
+        .sessionNotFound, .apiNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted,
+        .apiInvalidRequest,
+      ]
+    ) { call throws(ServiceError) in
+      let code = try codeQuery.read(call.query)
+      let link = try await call.service.walletLink(call.id, code: code, as: call.authenticated())
+      guard let code = QRCode(link) else {
+        throw ServiceError(.apiInternal, "The wallet's address is too long for a QR code.")
+      }
+      return Reply("image/svg+xml", Array(code.svg.utf8))
+    },
+  ]
 }
 
-/// Holds a page's request back until the session has ended or the time is over, so that a page need not ask often.
-///
-/// The request lends its place meanwhile, reads nothing, and ends with its peer. One beyond the shares of `SessionWaits`
-/// does not wait.
+/// Delays the reply to a page until the session ends or the time is over, so that the page need not poll often. The
+/// waiting request lends its slot, and ends if its peer goes away. Beyond the limits of `SessionWaits` it does not
+/// wait.
 private struct PageWait {
   private let call: RouteCall
   private let seconds: Int64
 
+  static let query = Query<Int64>(
+    0, .whole("wait", Limits.pageWait, "Seconds to wait for the session's end.") { $0 = $1 })
+
   init(_ call: RouteCall) throws(ServiceError) {
     self.call = call
-    let values = call.query.filter { $0.name == "wait" }.map(\.value)
-    guard values.count <= 1 else { throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.") }
-    guard let value = values.first else {
-      seconds = 0
-      return
-    }
-    guard let number = Int64(value), Limits.pageWait.contains(number), String(number) == value else {
-      let bounds = "\(Limits.pageWait.lowerBound) to \(Limits.pageWait.upperBound)"
-      throw ServiceError(.apiInvalidRequest, "`wait` must be a whole number from \(bounds).")
-    }
-    seconds = number
+    seconds = try Self.query.read(call.query)
   }
 
-  func answer() async throws(ServiceError) -> Answer {
-    let service = call.application.service
+  func reply() async throws(ServiceError) -> Reply {
     let caller = try call.authenticated()
     let wait = enter(as: caller)
     defer { wait.map(call.application.state.waits.leave) }
-    var page = try await service.page(call.id, as: caller)
+    var page = try await call.service.page(call.id, as: caller)
     var held = 0.0
     if let wait, page.isWaiting {
       let start = ContinuousClock.now
       await HandlingPlace.lend(endsWithPeer: true) { await wait.hold() }
       held = (ContinuousClock.now - start) / .seconds(1)
-      // Nobody reads the answer of a cancelled request.
-      if Task.isCancelled { return Answer(status: 200, body: []) }
-      page = try await service.page(call.id, as: caller)
+      // Nobody reads the reply to a cancelled request.
+      if Task.isCancelled { return page.reply }
+      page = try await call.service.page(call.id, isFetched: wait.hasFetch, as: caller)
     }
-    var answer = Answer(json: page.json)
-    answer.session = page.session.text
-    answer.heldSeconds = held
-    return answer
+    page.reply.heldSeconds = held
+    return page.reply
   }
 
-  /// Nil if the request does not ask to wait, or may not. An API key's address is a backend's, where many people wait.
+  /// Nil if the request does not ask to wait, or may not wait. Requests with an API key are not counted by address:
+  /// they come from a backend, behind which many people wait.
   private func enter(as caller: Caller) -> SessionWait? {
     guard seconds > 0, let session = SessionID(call.id) else { return nil }
     var address: ClientAddress?
     if case .clientSecret = caller { address = call.application.edge.proxy.address(of: call.request) }
     return call.application.state.waits.enter(
       session, of: caller.relyingParty.id, from: address, atMost: .seconds(seconds),
-      unended: call.application.service.unended)
+      unended: call.service.unended)
   }
 }
 
-/// `/verify/…`: the hosted page, its files, and the drop-in script. They are the same for every session and hold
-/// nothing of one.
+/// `/verify/…`: the hosted page, its files, and the drop-in script. All are the same for every session.
 enum PageRoutes {
-  static let all: [Route] = [logo, page] + (PageAsset.files + [PageAsset.statusStyle]).map(asset) + [dropIn]
+  static let all: [Route] =
+    [home, logo("logo", \.logo), logo("logo_dark", \.darkLogo), page, console]
+    + (PageAsset.files + PageAsset.consoleFiles + [PageAsset.statusStyle]).map(asset)
+    + [dropIn]
+
+  /// `/`: what this server is, for whoever comes to its address.
+  private static let home = Route(
+    .get, "/", "getHome", "What this server is.", access: .anyone, success: .content(PageAsset.page.mediaType)
+  ) { call throws(ServiceError) in
+    let mode = call.service.mode
+    let links =
+      (mode == .test
+        ? [
+          ("playground", "/playground", "Try it in the playground"),
+          ("check", "/check", "Check a response of your own"),
+        ]
+        : [])
+      + (call.application.documentation == nil
+        ? [] : [("documentation", "/docs", "The documentation"), ("reference", "/docs/api", "The API, with examples")])
+      + (call.application.hasConsole ? [("console", "/console", "A relying party's sessions")] : [])
+      + [("contract", "/openapi.json", "The API's contract"), ("status", "/status", "Its health, for operators")]
+    var reply: Reply
+    if call.prefersPage {
+      let items = links.map { "<p><a href=\"\($0.1)\">\($0.2)</a></p>" }.joined(separator: "\n")
+      let body = """
+        <main>
+        <h1>mdoc</h1>
+        <p class="soft">A server that verifies driving licences and other identity documents from wallets \
+        (ISO/IEC 18013-5), in \(mode.rawValue) mode.</p>
+        \(items)
+        </main>
+        """
+      reply = file(PageAsset.page.mediaType, HTMLText.page("mdoc", style: "page.css", meta: "", body))
+      reply.headers += scriptFree()
+    } else {
+      let addresses = JSON.object(links.map { .init($0.0, .string($0.1)) })
+      reply = Reply(json: ["object": "server", "name": "mdoc", "mode": .string(mode.rawValue), "links": addresses])
+    }
+    reply.headers.append(("Vary", "Accept"))
+    return reply
+  }
 
   private static let page = Route(
-    method: .get, path: PathTemplate("/verify/{relying_party}/{session}"), name: "getHostedPage",
-    summary: "The page on which a person answers a session.", access: .anyone,
-    query: [.init(name: "lang", summary: "The page's language.", schema: .text)],
+    .get, "/verify/{relying_party}/{session}", "getHostedPage", "The page of a session for a person.", access: .anyone,
+    query: [.init("lang", .text, "The page's language.")],
     success: .content(PageAsset.page.mediaType), problems: [.apiNotFound, .apiStoreUnavailable]
   ) { call throws(ServiceError) in
     let party = try party(of: call)
-    // The headers name who may frame the page, so it must be the page of this relying party's session.
-    guard try await call.application.service.hasSession(call.parameters["session"] ?? "", of: party) else {
+    // The headers name the origins that may frame the page, so the session must belong to this relying party.
+    guard try await call.service.hasSession(call.parameters["session"] ?? "", of: party) else {
       throw ServiceError(.apiNotFound)
     }
-    var answer = file(PageAsset.page.mediaType, PageAsset.page.body)
-    answer.headers += [
+    var reply = file(PageAsset.page.mediaType, PageAsset.page.body)
+    reply.headers += [
       ("Content-Security-Policy", policy(framedBy: party.webOrigins)),
       ("Permissions-Policy", "digital-credentials-get=(self), camera=(), microphone=(), geolocation=()"),
     ]
-    return answer
+    return reply
   }
 
-  private static let logo = Route(
-    method: .get, path: PathTemplate("/verify/{relying_party}/logo"), name: "getHostedPageLogo",
-    summary: "The relying party's logo.", access: .anyone, success: .content("image/*"), problems: [.apiNotFound]
+  private static let console = Route(
+    .get, "/console", "getConsole", "The page where a relying party sees its sessions, with an API key.",
+    access: .anyone, success: .content(PageAsset.page.mediaType), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
-    guard let logo = try party(of: call).page?.logo else { throw ServiceError(.apiNotFound) }
-    var answer = file(logo.mediaType, logo.bytes)
-    // An SVG that is opened by itself may have scripts of its own.
-    answer.headers.append(("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
-    return answer
+    guard call.application.hasConsole else { throw ServiceError(.apiNotFound) }
+    var reply = file(PageAsset.console.mediaType, PageAsset.console.body)
+    reply.headers.append(("Content-Security-Policy", policy(framedBy: [])))
+    return reply
+  }
+
+  private static func logo(_ name: String, _ logo: @escaping @Sendable (HostedPage) -> HostedPage.Logo?) -> Route {
+    Route(
+      .get, "/verify/{relying_party}/\(name)", "getHostedPageFile_\(name)", "The relying party's logo.",
+      access: .anyone, success: .content("image/*"), problems: [.apiNotFound]
+    ) { call throws(ServiceError) in
+      guard let logo = try party(of: call).page.flatMap(logo) else { throw ServiceError(.apiNotFound) }
+      var reply = file(logo.mediaType, logo.bytes)
+      // If an SVG is opened by itself, its scripts can run.
+      reply.headers.append(("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
+      return reply
+    }
   }
 
   private static func asset(_ asset: PageAsset) -> Route {
     Route(
-      method: .get, path: PathTemplate("/assets/\(asset.name)"), name: "getHostedPageFile_\(asset.name)",
-      summary: "A file of the page.", access: .anyone, success: .content(asset.mediaType)
+      .get, "/assets/\(asset.name)", "getHostedPageFile_\(asset.name)", "A file of the page.", access: .anyone,
+      success: .content(asset.mediaType)
     ) { _ in file(asset.mediaType, asset.body) }
   }
 
-  /// Pages of other origins load it, with its hash (`integrity`, `crossorigin`).
+  /// Pages of other origins load this script, with its hash (`integrity`, `crossorigin`).
   private static let dropIn = Route(
-    method: .get, path: PathTemplate("/v1/js/\(PageAsset.dropIn.name)"), name: "getDropInScript",
-    summary: "The script for pages of relying parties.", access: .anyone,
-    success: .content(PageAsset.dropIn.mediaType)
+    .get, "/v1/js/\(PageAsset.dropIn.name)", "getDropInScript", "The script for pages of relying parties.",
+    access: .anyone, success: .content(PageAsset.dropIn.mediaType)
   ) { _ in
-    var answer = Answer(status: 200, mediaType: PageAsset.dropIn.mediaType, body: PageAsset.dropIn.body)
-    answer.headers = [("Access-Control-Allow-Origin", "*"), ("Cross-Origin-Resource-Policy", "cross-origin")]
-    return answer
+    var reply = Reply(PageAsset.dropIn.mediaType, PageAsset.dropIn.body)
+    reply.headers = [("Access-Control-Allow-Origin", "*"), ("Cross-Origin-Resource-Policy", "cross-origin")]
+    return reply
   }
 
-  /// The relying party in the path, if it has a page.
+  /// A report as a page, which has no more than the report.
+  static func page(of report: ReportRecord) -> Reply {
+    let verdict = VerdictText(json: ["report": ReportRendering.json(report)])
+    let page = HTMLPrinter.page(verdict.report, kind: "Report of a verification")
+    var reply = file(PageAsset.page.mediaType, page.bytes)
+    reply.headers.append(("Content-Security-Policy", "\(page.policy); \(frames([]))"))
+    return reply
+  }
+
   private static func party(of call: RouteCall) throws(ServiceError) -> RelyingParty {
-    guard let party = call.application.service.relyingParties[call.parameters["relying_party"] ?? ""],
-      party.page != nil
-    else { throw ServiceError(.apiNotFound) }
+    let party = call.service.relyingParties[call.parameters["relying_party"] ?? ""]
+    guard let party, party.page != nil else { throw ServiceError(.apiNotFound) }
     return party
   }
 
-  private static func file(_ mediaType: String, _ body: [UInt8]) -> Answer {
-    var answer = Answer(status: 200, mediaType: mediaType, body: body)
-    answer.headers = [("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin")]
-    return answer
+  private static func file(_ mediaType: String, _ body: [UInt8]) -> Reply {
+    var reply = Reply(mediaType, body)
+    reply.headers = [("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin")]
+    return reply
   }
 
-  /// Nothing from elsewhere, no inline script or style, and frames in pages of the relying party alone.
+  /// Allows nothing from other origins, no inline script or style, and framing only by pages of the relying party.
   private static func policy(framedBy origins: [String]) -> String {
     [
       "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self'",
@@ -184,7 +222,7 @@ enum PageRoutes {
     "frame-ancestors " + (origins.isEmpty ? "'none'" : origins.joined(separator: " "))
   }
 
-  /// The headers of a page without scripts, which loads its style from here and nothing else.
+  /// The headers of a page that has no scripts and loads only its style.
   static func scriptFree(framedBy origins: [String] = []) -> [(name: String, value: String)] {
     let policy = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
     return [

@@ -3,21 +3,22 @@ import HTTP
 import Sessions
 import Trust
 
-/// What the routes work on: one configuration in force, and the parts that outlive it. Each request refers to it, and
-/// copies nothing of it.
+/// A configuration in force, and the parts of the server that outlive it. Each request refers to one application.
 package final class Application: Sendable {
   package let service: VerificationService
   let trust: TrustUpdater
   let metrics: Metrics
-  /// Counts the lists that the server fetched.
   let fetches: FetchLog
-  /// Counts the events that were delivered.
   let webhooks: WebhookMetrics
   let additions: ServerAdditions
   let isBehindProxy: Bool
   let edge: Edge
   /// DER of the revocation list that the readers' certificates name; nil if none is configured.
   let readerCRL: [UInt8]?
+  /// What `/docs` serves.
+  let documentation: DocumentationSite?
+  /// Whether `/console` is served.
+  let hasConsole: Bool
   package let clock: @Sendable () -> Timestamp
   let crossOrigin: CrossOrigin
   let state: ServerState
@@ -26,6 +27,7 @@ package final class Application: Sendable {
     service: VerificationService, trust: TrustUpdater, metrics: Metrics, fetches: FetchLog = FetchLog(),
     webhooks: WebhookMetrics = WebhookMetrics(),
     additions: ServerAdditions = .none, isBehindProxy: Bool, edge: Edge = .open, readerCRL: [UInt8]? = nil,
+    documentation: DocumentationSite? = nil, hasConsole: Bool = false,
     clock: @escaping @Sendable () -> Timestamp, state: ServerState? = nil
   ) {
     self.service = service
@@ -37,46 +39,43 @@ package final class Application: Sendable {
     self.isBehindProxy = isBehindProxy
     self.edge = edge
     self.readerCRL = readerCRL
+    self.documentation = documentation
+    self.hasConsole = hasConsole
     self.clock = clock
     crossOrigin = CrossOrigin(service.relyingParties)
     self.state = state ?? ServerState(loadedAt: clock())
   }
 
-  /// The same server with another configuration. It keeps its counts, store and clock.
+  /// The same server with another configuration. Counts, store and clock remain.
   func reconfigured(
     by configuration: ServerConfiguration, trust: TrustUpdater
   ) throws(StartError) -> Application {
-    let next: Application
-    do throws(ConfigurationError) {
-      let service = try service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
-      next = Application(
-        service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
-        isBehindProxy: isBehindProxy, edge: edge, readerCRL: configuration.readerCRL, clock: clock, state: state)
-    } catch {
-      throw .configuration(error.message)
+    let service = try StartError.checking { () throws(ConfigurationError) -> VerificationService in
+      try self.service.reconfigured(by: configuration.service(trust.inForce, metrics: metrics))
     }
-    // Last, since this step alone cannot be undone.
+    let next = Application(
+      service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
+      isBehindProxy: isBehindProxy, edge: edge, readerCRL: configuration.readerCRL,
+      documentation: configuration.documentation, hasConsole: configuration.hasConsole, clock: clock, state: state)
+    // This step comes last, since it alone cannot be undone.
     try edge.adopt(configuration.edge)
     return next
   }
 }
 
-/// The application that answers. It is replaced as a whole. A request takes it once, when its answer begins, and keeps
-/// it to its end, so that no reply rests on parts of two configurations.
+/// The application in force. Each request keeps one application until it ends, so that no reply mixes two
+/// configurations.
 typealias CurrentApplication = Replaceable<Application>
 
-/// What a server has besides the API of every server: in test mode the mock wallet and a page. A live server has
-/// nothing.
+/// Additions to the API: in test mode the mock wallet and a page. A live server has none.
 package final class ServerAdditions: Sendable {
   package static let none = ServerAdditions()
 
-  /// Routes that `/openapi.json` lists.
   let groups: [RouteGroup]
-  /// Component schemas that these routes refer to.
   let schemas: [Schema.Member]
-  /// Routes that `/openapi.json` does not list: files that only a page asks for.
+  /// Routes that `/openapi.json` does not list: files of pages.
   let pages: [Route]
-  /// Ends the additions, after the server has stopped.
+  /// Called after the server has stopped.
   let end: @Sendable () async -> Void
 
   private let documents = Locked<[OpenAPIVersion: [UInt8]]>([:])
@@ -91,7 +90,7 @@ package final class ServerAdditions: Sendable {
     self.end = end
   }
 
-  /// `/openapi.json` of a server with these additions, as it is served. It is made once.
+  /// `/openapi.json` of a server with these additions. It is made once.
   package func openAPI(_ version: OpenAPIVersion = .current) -> [UInt8] {
     documents.withLock { documents in
       if let made = documents[version] { return made }
@@ -103,15 +102,12 @@ package final class ServerAdditions: Sendable {
   }
 }
 
-/// The state of a server under any configuration: the results of its readings of the configuration, and whether it is
-/// about to stop.
+/// The state of a server that outlives a configuration: the results of reloads, the waiting requests, and the stop.
 final class ServerState: Sendable {
   struct Configuration: Sendable {
-    /// When the configuration in force was read.
     var loadedAt: Timestamp
-    /// Why the latest reading was not put in force; empty if it was.
-    var problems: [Schema.Fault] = []
-    /// The number of readings that were not put in force.
+    /// The reasons why the latest reload was rejected; empty if it took effect.
+    var problems: [InputError] = []
     var failures = 0
 
     var isCurrent: Bool { problems.isEmpty }
@@ -125,14 +121,14 @@ final class ServerState: Sendable {
   private let content: Locked<Content>
   let waits: SessionWaits
 
-  /// - Parameter connections: how many may be open at one time; nil is the transport's default.
+  /// - Parameter connections: the maximum number of open connections; nil means the transport's default.
   init(loadedAt: Timestamp, connections: Int? = nil) {
     content = Locked(Content(configuration: Configuration(loadedAt: loadedAt)))
     waits = SessionWaits(connections: connections ?? HTTPServerConfiguration().maxConnections)
   }
 
   var configuration: Configuration { content.withLock { $0.configuration } }
-  /// Whether a stop has begun. `/readyz` then answers 503, so that new requests go elsewhere.
+  /// True once a stop has begun. `/readyz` then replies 503, so that load balancers send new requests elsewhere.
   var isStopping: Bool { content.withLock { $0.isStopping } }
 
   func stop() {
@@ -147,7 +143,7 @@ final class ServerState: Sendable {
     }
   }
 
-  func failed(_ problems: [Schema.Fault]) -> Configuration {
+  func failed(_ problems: [InputError]) -> Configuration {
     content.withLock { content in
       content.configuration.problems = problems
       content.configuration.failures += 1
@@ -156,40 +152,27 @@ final class ServerState: Sendable {
   }
 }
 
-/// What stands between the network and the application: rates, proxies, TLS, and the counts of the load.
+/// The edge between the network and the application: rates, proxies, TLS, and load counters.
 struct Edge: Sendable {
   let limiter: RateLimiter
   let proxy: ProxyRule
-  /// Nil if the server speaks plain HTTP.
   let tls: TLSIdentities?
   let gauges = TransportGauges()
 
-  /// Test mode's: no limits, no TLS.
+  /// For test mode: no limits, no TLS.
   static var open: Edge { Edge(limiter: RateLimiter(.none), proxy: ProxyRule(), tls: nil) }
 
-  private init(limiter: RateLimiter, proxy: ProxyRule, tls: TLSIdentities?) {
-    self.limiter = limiter
-    self.proxy = proxy
-    self.tls = tls
-  }
+}
 
+extension Edge {
   init(_ configuration: EdgeConfiguration) throws(StartError) {
-    let tls = try configuration.tls.map { files throws(StartError) in
-      do throws(Schema.Fault) { return try files.identities() } catch {
-        throw .configuration(files.configuration, [error])
-      }
-    }
+    let tls = try configuration.tls.map { files throws(StartError) in try files.load() }
     self.init(limiter: RateLimiter(configuration.limits), proxy: configuration.proxy, tls: tls)
   }
 
-  /// Takes over the rates and the TLS certificate of a new configuration. If the certificate cannot be used, nothing is
-  /// taken over. Whether there is TLS at all, and the rest, is decided at the start.
+  /// Takes over the rates and the TLS certificate, or neither if the certificate is unusable. Changes nothing else.
   func adopt(_ configuration: EdgeConfiguration) throws(StartError) {
-    if let files = configuration.tls, let tls {
-      do throws(Schema.Fault) { try files.replace(in: tls) } catch {
-        throw .configuration(files.configuration, [error])
-      }
-    }
+    if let files = configuration.tls, let tls { try files.load(into: tls) }
     limiter.adopt(configuration.limits)
   }
 }

@@ -1,14 +1,15 @@
 import Base
 import HTTP
+import Mdoc
 import Sessions
+import Trust
 
-/// Holds the requests that wait for a session's end, and wakes them when it comes.
+/// Holds the requests that wait for a session's end, and wakes them when the session ends.
 ///
-/// A wait reads nothing of its session. `MeasuredStore` tells of each end that this process writes. Ends by other nodes
-/// and by time are found by one query for all waits together, twice a second while there are any.
-///
-/// Each wait keeps a connection, so waits have shares: all together a quarter of the connections, a relying party half
-/// of these, an address an eighth, a session four. A request beyond a share is answered at once.
+/// `StoreWatch` reports each end that this process writes. Twice a second, one query for all waits finds the sessions
+/// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited: in total to a
+/// quarter of the connections; for one relying party to half of that quarter, for one address to an eighth of it, for
+/// one session to four. Beyond a limit a request gets its reply at once.
 final class SessionWaits: Sendable {
   enum Share: Hashable, Sendable {
     case all
@@ -42,12 +43,9 @@ final class SessionWaits: Sendable {
 
   func count(_ share: Share = .all) -> Int { state.withLock { $0.counts[share] ?? 0 } }
 
-  /// Begins a wait that lasts until `leave`; nil if a share is used up or the server is stopping. Enter before the
-  /// session is read: an end in between then still wakes the wait.
-  ///
-  /// - Parameters:
-  ///   - address: nil if it does not count.
-  ///   - unended: those of these sessions that have not ended; nil if the store does not answer.
+  /// Begins a wait that lasts until `leave`; nil if a limit is reached or the server is stopping. Call it before
+  /// reading the session: if the session ends in between, the wait is still woken. `unended` returns nil if the store
+  /// fails.
   func enter(
     _ session: SessionID, of party: String, from address: ClientAddress?, atMost time: Duration,
     unended: @escaping @Sendable ([SessionID]) async -> Set<SessionID>?
@@ -61,7 +59,7 @@ final class SessionWaits: Sendable {
       defer { state.isWatched = true }
       return (wait, !state.isWatched)
     }
-    // For all that wait, and in no flow of the one that came first.
+    // Detached, so that the task does not run in the flow of the first request.
     if isFirst { Task.detached { await self.watch(unended) } }
     return wait
   }
@@ -80,7 +78,12 @@ final class SessionWaits: Sendable {
     for wait in state.withLock({ $0.waits[session] ?? [] }) { wait.end() }
   }
 
-  /// Ends all waits, and lets nobody wait from now on.
+  /// Wakes the waits of a session whose request a wallet has fetched from this process.
+  func noteFetch(_ session: SessionID) {
+    for wait in state.withLock({ $0.waits[session] ?? [] }) { wait.noteFetch() }
+  }
+
+  /// Ends all waits, and refuses new ones.
   func close() {
     let waits = state.withLock { state in
       state.isClosed = true
@@ -89,7 +92,7 @@ final class SessionWaits: Sendable {
     for wait in waits { wait.end() }
   }
 
-  /// Runs while there are waits. If the store does not answer they stay, and end by their own time.
+  /// Runs while there are waits. If the store fails, waits continue until their time is over.
   private func watch(_ unended: @Sendable ([SessionID]) async -> Set<SessionID>?) async {
     while true {
       // Nobody cancels this task, so the sleep cannot fail.
@@ -105,20 +108,21 @@ final class SessionWaits: Sendable {
   }
 }
 
-/// One request that waits: until its session ends, its time is over, or its task is cancelled.
+/// One request that waits: until its session ends, a wallet fetches its request, its time is over, or its task is
+/// cancelled.
 final class SessionWait: Sendable {
   let session: SessionID
   let shares: [SessionWaits.Share]
   private let timer: Task<Void, Never>
+  private let fetch = Locked(false)
 
   init(_ session: SessionID, _ shares: [SessionWaits.Share], atMost time: Duration) {
     self.session = session
     self.shares = shares
-    // To end the wait is to cancel the sleep, so its failure is as good as its end.
+    // Cancelling the sleep ends the wait.
     timer = Task { try? await Task.sleep(for: time) }
   }
 
-  /// Returns when the wait has ended.
   func hold() async {
     await withTaskCancellationHandler {
       await timer.value
@@ -128,4 +132,21 @@ final class SessionWait: Sendable {
   }
 
   func end() { timer.cancel() }
+
+  var hasFetch: Bool { fetch.withLock { $0 } }
+
+  func noteFetch() {
+    fetch.withLock { $0 = true }
+    end()
+  }
+}
+
+/// Lends the request's slot to another request while revocation lists are fetched.
+struct UnhurriedRevocation: RevocationSource {
+  let source: any RevocationSource
+
+  func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
+    guard !questions.isEmpty else { return await source.evidence(for: questions, at: now) }
+    return await HandlingPlace.lend { await source.evidence(for: questions, at: now) }
+  }
 }

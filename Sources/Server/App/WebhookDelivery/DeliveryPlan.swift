@@ -3,19 +3,15 @@ import Network
 import Sessions
 import Trust
 
-/// Knows the deliveries under way, and decides which may be claimed next.
-///
-/// An endpoint with nothing under way always finds a place, since first attempts take none of the shared places. The
-/// shared places are divided evenly between the relying parties that have more to deliver. So a relying party whose
-/// receivers are slow has its share and no more.
+/// Decides which deliveries may be claimed next. An endpoint's first concurrent delivery takes no shared slot. Relying
+/// parties divide the shared slots evenly.
 struct DeliveryPlan {
   enum Change: Sendable { case fails, recovered }
 
-  /// The work of one wake-up.
   struct Turn: Sendable {
-    /// Whether to look at all endpoints, and not only at those with a backlog.
+    /// True for all endpoints, false for those with a backlog.
     let isTick: Bool
-    /// Whether to count the deliveries that wait as well. That takes longer the more there are.
+    /// True to count the waiting deliveries too. The cost grows with their number.
     let measures: Bool
   }
 
@@ -25,9 +21,9 @@ struct DeliveryPlan {
   private var ticks = 0
   private var isStoreFailing = false
   private var underWay: [WebhookAddress: Int] = [:]
-  /// Endpoints whose last attempt failed. They get one attempt at a time.
+  /// Endpoints whose last attempt failed. Each gets one attempt at a time.
   private var failing: Set<WebhookAddress> = []
-  /// Endpoints that got as many deliveries as they could be given, so there may be more.
+  /// Endpoints whose last claim reached its limit: more deliveries may be waiting.
   private var backlogged: Set<WebhookAddress> = []
   private var turn = 0
 
@@ -38,22 +34,19 @@ struct DeliveryPlan {
     return Turn(isTick: true, measures: ticks % Self.ticksBetweenMeasures == 0)
   }
 
-  /// Notes whether the store fails. Returns true if it begins to fail.
+  /// Notes whether the store fails. Returns true if the store has just begun to fail.
   mutating func noteStore(fails: Bool) -> Bool {
     defer { isStoreFailing = fails }
     return fails && !isStoreFailing
   }
 
-  /// The deliveries that may be claimed now of endpoints that have none under way: one of each.
-  ///
-  /// - Parameter all: false between ticks, for only the endpoints with a backlog.
+  /// One claim for each endpoint without a delivery under way. If `all` is false, only for endpoints with a backlog.
   mutating func firsts(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     let idle = asked(addresses, all: all).filter { underWay[$0] == nil }
     return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
   }
 
-  /// How many further deliveries may be claimed now, of each endpoint and of all together. A failing endpoint gets
-  /// none.
+  /// The number of further claims, for each endpoint and in total. A failing endpoint gets none.
   mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     var left: [String: Int] = [:]
     let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }
@@ -66,7 +59,7 @@ struct DeliveryPlan {
     return (quotas, Limits.deliveries - shared(underWay))
   }
 
-  /// The endpoints to look at. Each call begins with another one, so that none is always the last.
+  /// The endpoints to serve. Each call begins with a different endpoint, so that no endpoint is always the last.
   private mutating func asked(_ addresses: [WebhookAddress], all: Bool) -> [WebhookAddress] {
     let asked = addresses.filter { all || backlogged.contains($0) }
       .sorted { ($0.relyingParty, $0.endpoint) < ($1.relyingParty, $1.endpoint) }
@@ -75,10 +68,9 @@ struct DeliveryPlan {
     return Array(asked[turn...] + asked[..<turn])
   }
 
-  /// The number of attempts that are not the first of their endpoint.
   private func shared(_ underWay: [WebhookAddress: Int]) -> Int { underWay.values.reduce(0) { $0 + $1 - 1 } }
 
-  /// The shared places that a relying party may still take.
+  /// The number of shared slots that a relying party may still take.
   private func share(of relyingParty: String) -> Int {
     let busy = Set((backlogged.map(\.relyingParty) + underWay.filter { $0.value > 1 }.map(\.key.relyingParty)))
     return Limits.deliveries / busy.union([relyingParty]).count
@@ -88,8 +80,7 @@ struct DeliveryPlan {
   mutating func began(_ deliveries: [DeliveryRecord], of quotas: [DeliveryQuota]) {
     var counts: [WebhookAddress: Int] = [:]
     for delivery in deliveries {
-      counts[
-        WebhookAddress(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint), default: 0] += 1
+      counts[WebhookAddress(delivery), default: 0] += 1
     }
     for quota in quotas {
       let count = counts[quota.address] ?? 0
@@ -98,7 +89,7 @@ struct DeliveryPlan {
     }
   }
 
-  /// Notes the end of an attempt. Returns whether the endpoint thereby began to fail or recovered; nil if neither.
+  /// Notes the end of an attempt. If the endpoint thereby begins to fail or recovers, returns this change.
   mutating func ended(_ address: WebhookAddress, succeeded: Bool) -> Change? {
     let count = underWay[address, default: 1] - 1
     underWay[address] = count > 0 ? count : nil
@@ -107,22 +98,29 @@ struct DeliveryPlan {
   }
 }
 
-/// One attempt to deliver an event: signed anew, posted under the address guard, judged by the answer's status.
+extension WebhookAddress {
+  init(_ delivery: DeliveryRecord) {
+    self.init(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint)
+  }
+}
+
+/// One attempt to deliver an event: signs the event, posts it under the address guard, and checks the reply's status.
 package struct DeliveryAttempt {
   let parts: WebhookDispatcher.Parts
 
-  /// Returns the result to record, and the fault if the attempt failed.
+  /// Makes the attempt. Returns the result to record, and the fault if the attempt failed.
   func run(
-    _ delivery: DeliveryRecord, at endpoint: WebhookEndpoint
+    _ delivery: DeliveryRecord, at endpoint: WebhookEndpoint, showsMetadata: Bool
   ) async -> (result: AttemptResult, fault: DeliveryFault?) {
     let message = EventMessage(
-      delivery.event, isLive: parts.mode.isLive, secrets: endpoint.secrets, at: parts.clock())
+      delivery.event, isLive: parts.mode.isLive, showsMetadata: showsMetadata, secrets: endpoint.secrets,
+      at: parts.clock())
     let post = WebMessage(headers: message.headers.map { "\($0.name): \($0.value)" }, body: message.body)
     do throws(FetchError) {
-      let answer = try await parts.poster.post(
+      let reply = try await parts.poster.post(
         post, to: endpoint.url, allowing: Self.rules(in: parts.mode, endpoint.targets))
-      guard let fault = Self.fault(ofStatus: answer.status) else { return (.delivered, nil) }
-      return (result(fault, of: delivery, retryAfter: answer.retryAfter), fault)
+      guard let fault = Self.fault(ofStatus: reply.status) else { return (.delivered, nil) }
+      return (result(fault, of: delivery, retryAfter: reply.retryAfter), fault)
     } catch {
       let fault: DeliveryFault
       if case .notAllowed = error { fault = DeliveryFault(.notAllowed) } else { fault = DeliveryFault(.unavailable) }
@@ -130,11 +128,11 @@ package struct DeliveryAttempt {
     }
   }
 
-  /// The rules for posting. Only test mode may post to this machine, and without TLS.
+  /// The rules for posting. Only test mode may post to this machine or without TLS.
   package static func rules(in mode: ServerMode, _ targets: InternalTargets = .none) -> FetchRules {
     FetchRules(
       allowsPlainHTTP: mode == .test, allowsLoopback: mode == .test, internalTargets: targets,
-      maximumBytes: Limits.deliveryAnswerBytes,
+      maximumBytes: Limits.deliveryReplyBytes,
       maximumRedirects: 0, timeLimit: .seconds(Limits.deliverySeconds))
   }
 
@@ -159,8 +157,8 @@ package struct DeliveryAttempt {
     return next > delivery.begun + Limits.deliverySpan ? .dead(fault) : .retry(at: next, fault)
   }
 
-  /// Seconds until the next attempt: five times as long each time, up to some hours. The jitter keeps attempts from all
-  /// coming in the same second.
+  /// Seconds until the next attempt: each pause is five times the previous pause, up to some hours. The jitter spreads
+  /// attempts.
   static func pause(afterAttempt attempt: Int, jitter: Double) -> Int64 {
     var pause = Limits.shortestDeliveryPause
     for _ in 1..<max(1, min(attempt, 16)) { pause = min(pause * 5, Limits.longestDeliveryPause) }

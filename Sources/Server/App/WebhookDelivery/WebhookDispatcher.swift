@@ -3,29 +3,25 @@ import Network
 import Sessions
 import Trust
 
-/// Delivers events from the store's outbox to the relying parties' endpoints, each at least once.
-///
-/// Any number of processes may do so on one store: a delivery that a process has claimed is its own until the lease
-/// ends. If a process dies between a claim and its record, the delivery is made again. A failing endpoint gets one
-/// attempt at a time until one succeeds, so that it holds up no other endpoint.
+/// Delivers each event from the store's outbox at least once. Processes may share a store: a claimed delivery becomes
+/// due again when its lease ends. A failing endpoint gets one attempt at a time until one succeeds.
 final class WebhookDispatcher: Sendable {
-  /// The parts that it works with.
   struct Parts: Sendable {
     let store: any EventStore
-    /// The relying parties in force now.
     let relyingParties: @Sendable () -> RelyingParties
     let mode: ServerMode
     let poster: WebPoster
     let log: Log
     let clock: @Sendable () -> Timestamp
     var metrics = WebhookMetrics()
-    /// How often the outbox is looked at when nothing else happens.
+    /// The time between checks of the outbox.
     var interval = Duration.seconds(1)
-    /// How long a stop waits for attempts under way.
+    /// The time that a stop waits for attempts under way.
     var grace = Duration.seconds(2)
   }
 
-  /// Events that are distributed in one transaction. They are few, since the sessions' writes wait for it.
+  /// Number of events that are distributed in one transaction: small, since writes of sessions wait for the
+  /// transaction.
   private static let portion = 200
 
   let parts: Parts
@@ -33,7 +29,6 @@ final class WebhookDispatcher: Sendable {
   private let wake: AsyncStream<Void>.Continuation
   private let tasks: Locked<[Task<Void, Never>]>
 
-  /// Runs until it is stopped.
   init(_ parts: Parts) {
     self.parts = parts
     let (signals, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -44,7 +39,7 @@ final class WebhookDispatcher: Sendable {
     tasks.withLock { $0 = [running, ticking] }
   }
 
-  /// Claims nothing more, gives attempts under way a moment (`grace`), and returns when all of them are recorded.
+  /// Stops claiming deliveries, waits up to `grace` for attempts under way, and returns when all attempts are recorded.
   func stop() async {
     let tasks = tasks.withLock { tasks in
       defer { tasks = [] }
@@ -80,9 +75,9 @@ final class WebhookDispatcher: Sendable {
         let addresses = Array(endpoints.keys)
         let first = await claim { $0.firsts(for: addresses, all: turn.isTick) }
         for delivery in first + (await claim { $0.quotas(for: addresses, all: turn.isTick) }) {
-          let address = WebhookAddress(relyingParty: delivery.event.relyingParty, endpoint: delivery.endpoint)
-          guard let endpoint = endpoints[address]?.endpoint else { continue }
-          group.addTask { await self.attempt(delivery, at: endpoint, address) }
+          let address = WebhookAddress(delivery)
+          guard let (party, endpoint) = endpoints[address] else { continue }
+          group.addTask { await self.attempt(delivery, at: endpoint, of: party, address) }
         }
         if turn.measures { await measure() }
       }
@@ -101,7 +96,7 @@ final class WebhookDispatcher: Sendable {
 
   private func distribute(to subscriptions: [WebhookSubscription]) async {
     do throws(StoreError) {
-      // One portion at a time, so that a backlog of events holds up no delivery that is due.
+      // One portion at a time, so that a backlog of events delays no due delivery.
       if try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
         == Self.portion
       {
@@ -134,7 +129,7 @@ final class WebhookDispatcher: Sendable {
     parts.metrics.note(state, at: parts.clock())
   }
 
-  /// Logs once that the store fails. The outbox has not changed, and is looked at again at the next tick.
+  /// Logs once that the store fails. The outbox has not changed, and is checked again at the next tick.
   private func failed() {
     guard plan.withLock({ $0.noteStore(fails: true) }) else { return }
     parts.log.write(
@@ -143,16 +138,18 @@ final class WebhookDispatcher: Sendable {
 
   // MARK: Attempts
 
-  private func attempt(_ delivery: DeliveryRecord, at endpoint: WebhookEndpoint, _ address: WebhookAddress) async {
-    let (result, fault) = await DeliveryAttempt(parts: parts).run(delivery, at: endpoint)
+  private func attempt(
+    _ delivery: DeliveryRecord, at endpoint: WebhookEndpoint, of party: RelyingParty, _ address: WebhookAddress
+  ) async {
+    let (result, fault) = await DeliveryAttempt(parts: parts).run(
+      delivery, at: endpoint, showsMetadata: party.policies.eventsHaveMetadata)
     do throws(StoreError) {
       if try await parts.store.recordDelivery(delivery, result) { note(result, of: delivery) }
     } catch {
-      // Without a record the delivery is made again when its lease ends.
+      // If this is not recorded, the delivery is retried when its lease ends.
       failed()
     }
-    let change = plan.withLock { $0.ended(address, succeeded: fault == nil) }
-    if let change { note(change, of: address, fault) }
+    if let change = plan.withLock({ $0.ended(address, succeeded: fault == nil) }) { note(change, of: address, fault) }
     wake.yield()
   }
 
@@ -168,7 +165,7 @@ final class WebhookDispatcher: Sendable {
       ])
   }
 
-  /// Logs once when an endpoint begins to fail, and once when it takes messages again.
+  /// Logs once when an endpoint begins to fail, and once when it accepts messages again.
   private func note(_ change: DeliveryPlan.Change, of address: WebhookAddress, _ fault: DeliveryFault?) {
     parts.log.write(
       change == .fails ? .warning : .info, change == .fails ? "webhook.failing" : "webhook.recovered",
@@ -181,14 +178,12 @@ final class WebhookDispatcher: Sendable {
   }
 }
 
-/// The counts of deliveries behind `/metrics`.
 final class WebhookMetrics: Sendable {
   struct Snapshot: Sendable, Hashable {
-    /// The number of attempts by result.
     var delivered = 0
     var retried = 0
     var dead = 0
-    /// What waits in the store, for all processes; nil before it was counted.
+    /// The number of deliveries that wait in the store, of all processes; nil before the first count.
     var outbox: OutboxState?
     var oldestPendingSeconds: Int64 = 0
   }
@@ -208,31 +203,7 @@ final class WebhookMetrics: Sendable {
   }
 
   func note(_ outbox: OutboxState, at now: Timestamp) {
-    state.withLock { state in
-      state.outbox = outbox
-      state.oldestPendingSeconds = max(
-        0, now.secondsSince1970 - (outbox.oldestPending ?? now).secondsSince1970)
-    }
-  }
-}
-
-extension MetricsText {
-  static func webhooks(_ snapshot: WebhookMetrics.Snapshot, _ text: inout MetricsWriter) {
-    text.family("mdoc_webhook_attempts_total", .counter, "Attempts to deliver an event, by what they came to.")
-    for (outcome, count) in [
-      ("delivered", snapshot.delivered), ("retry", snapshot.retried), ("dead", snapshot.dead),
-    ] {
-      text.sample("mdoc_webhook_attempts_total", [("outcome", outcome)], Double(count))
-    }
-    text.family("mdoc_webhook_deliveries", .gauge, "Deliveries in the store that are not made, by status.")
-    if let outbox = snapshot.outbox {
-      text.sample("mdoc_webhook_deliveries", [("status", "pending")], Double(outbox.pending))
-      text.sample("mdoc_webhook_deliveries", [("status", "dead")], Double(outbox.dead))
-    }
-    text.family(
-      "mdoc_webhook_oldest_pending_seconds", .gauge, "Seconds that the oldest pending delivery has waited.")
-    if snapshot.outbox != nil {
-      text.sample("mdoc_webhook_oldest_pending_seconds", Double(snapshot.oldestPendingSeconds))
-    }
+    let age = now.secondsSince1970 - (outbox.oldestPending ?? now).secondsSince1970
+    state.withLock { ($0.outbox, $0.oldestPendingSeconds) = (outbox, max(0, age)) }
   }
 }

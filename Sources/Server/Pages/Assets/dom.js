@@ -18,3 +18,14 @@ export function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+/** One of the drawings of the document, which says nothing to those who do not see it. */
+export function icon(name) {
+  const svg = "http://www.w3.org/2000/svg";
+  const [made, use] = [document.createElementNS(svg, "svg"), document.createElementNS(svg, "use")];
+  made.setAttribute("class", "icon");
+  made.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `#icon-${name}`);
+  made.append(use);
+  return made;
+}

@@ -37,9 +37,9 @@
       const dialog = document.createElement("dialog");
       const frame = document.createElement("iframe");
       const close = document.createElement("button");
-      Object.assign(dialog.style, { padding: "0", border: "0", borderRadius: "16px", width: "min(100vw, 34rem)", height: "min(100vh, 46rem)", overflow: "hidden" });
+      Object.assign(dialog.style, { padding: "0", border: "0", borderRadius: "16px", width: "min(100vw, 34rem)", maxWidth: "100vw", height: "min(100dvh, 50rem)", maxHeight: "100dvh", overflow: "hidden" });
       Object.assign(frame.style, { width: "100%", height: "100%", border: "0" });
-      Object.assign(close.style, { position: "absolute", insetBlockStart: "4px", insetInlineEnd: "8px", width: "44px", height: "44px", border: "0", background: "none", font: "24px system-ui", cursor: "pointer" });
+      Object.assign(close.style, { position: "absolute", insetBlockStart: "4px", insetInlineEnd: "8px", width: "36px", height: "36px", border: "0", borderRadius: "50%", background: "rgb(0 0 0 / 55%)", color: "#fff", font: "20px/1 system-ui", cursor: "pointer" });
       // The page tells nobody else what came of it.
       frame.src = `${url.href}&${location.origin}`;
       frame.title = "Verification";

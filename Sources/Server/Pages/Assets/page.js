@@ -2,30 +2,44 @@
 
 import { Backoff, Refused, SessionAPI } from "./session.js";
 import { chooseLanguage, LANGUAGES } from "./language.js";
-import { byId, element, say, show } from "./dom.js";
+import { byId, element, icon, say, show } from "./dom.js";
+import { brandColours, initials } from "./brand.js";
+import { askedRows, purposeOf, titleOf } from "./asked.js";
 
-const RETURN_AFTER = 2500; // milliseconds, in which what came of it can be read
+const RETURN_AFTER = 2000; // milliseconds, in which what came of it can be read
 const WAIT = 20; // seconds that the server may hold a request back
 
-/** Codes of refusals that a person can do something about; all others are one sentence. */
+/** The signs of the states, and their tones. */
+const SIGNS = {
+  waiting: ["wait", "brand"], processing: ["wait", "brand"], scanned: ["phone", "brand"], verified: ["check", "good"],
+  failed: ["cross", "bad"], declined: ["bang", "warn"], canceled: ["bang", "warn"], expired: ["clock", "warn"],
+  impossible: ["bang", "warn"], gone: ["bang", "warn"],
+};
+
+/** The reasons of a refusal that tell nothing about a person, for relying parties that show them. */
 const REASONS = [
-  [/^policy\.age_below_minimum$/, "failed-age"],
   [/^mdoc\.validity\.expired$/, "failed-expired"],
   [/^trust\.|^mdoc\.issuer\./, "failed-issuer"],
-  [/^revocation\./, "failed-revoked"],
-  [/^policy\.|^mdoc\.response\.(document_missing|element)/, "failed-missing"],
+  [/^policy\.element_missing|^mdoc\.response\.(document_missing|element)/, "failed-missing"],
+];
+
+/** What test mode simulates: the session's end, and for a refused response what is wrong with it. */
+const OUTCOMES = [
+  ["verified"], ["failed", "mso-expired"], ["failed", "device-signature-bit-flipped"], ["canceled"], ["expired"],
 ];
 
 class Page {
   constructor(api, language) {
     this.api = api;
     this.language = language;
-    this.isShown = false;
+    /** What happens here while the session waits for a response: `waiting`, `scanned`, `declined`; else nothing. */
+    this.here = null;
   }
 
   async start() {
     byId("decline").addEventListener("click", () => this.decline());
     byId("browser").addEventListener("click", () => this.askBrowser());
+    byId("again").addEventListener("click", () => this.again());
     byId("language").append(...Object.entries(LANGUAGES).map(([tag, name]) => element("option", { value: tag, lang: tag }, name)));
     byId("language").addEventListener("change", async () => {
       this.language = await chooseLanguage(byId("language").value);
@@ -43,6 +57,7 @@ class Page {
     document.documentElement.dir = direction;
     byId("language").value = tag;
     say("language-label", this.text("language"));
+    say("made", this.text("made"));
   }
 
   text(name, values = {}) {
@@ -65,6 +80,8 @@ class Page {
         await this.rest(backoff.next());
         continue;
       }
+      // The code or the link is no longer of use: the wallet has the request.
+      if (this.page.request_fetched && this.here === null) this.here = "scanned";
       await this.render();
       if (!["requires_input", "processing"].includes(this.page.status)) return;
       if (wait === 0) continue;
@@ -90,14 +107,43 @@ class Page {
     say("party", page.relying_party);
     this.dress(page);
     if (page.status === "requires_input" && !this.leadsBack) return this.leadNowhere();
-    say("test", this.text("test"));
-    show("test", !page.livemode);
-    if (page.status === "requires_input") await this.renderRequest();
-    else this.renderState();
+    this.renderBand(page);
+    show("made");
+    if (page.status !== "requires_input") this.renderEnd();
+    else if (this.here !== null) this.renderHere();
+    else await this.renderRequest();
     document.title = byId("title").textContent;
     this.api.tell(page.status, {
       code: page.last_error?.code, response_code: page.status === "verified" ? this.responseCode : undefined,
     });
+  }
+
+  /** Says that nothing here is live; in test mode ends the session as a person would, without a wallet. */
+  renderBand({ mode, status, livemode }) {
+    say("test-about", livemode ? "" : this.text(mode));
+    show("test", !livemode);
+    const isOpen = mode === "test" && status === "requires_input";
+    byId("simulate").setAttribute("aria-label", this.text("simulate"));
+    byId("simulate").replaceChildren(element("span", {}, this.text("simulate")), ...OUTCOMES.map(([outcome, variant]) => {
+      const button = element("button", { type: "button", class: "quiet" }, this.text(`simulate-${variant ?? outcome}`));
+      button.dataset.outcome = variant ?? outcome;
+      button.addEventListener("click", () => this.simulate(outcome, variant));
+      return button;
+    }));
+    show("simulate", isOpen);
+  }
+
+  async simulate(outcome, variant) {
+    for (const button of byId("simulate").querySelectorAll("button")) button.disabled = true;
+    try {
+      if (outcome !== "canceled" && outcome !== "expired") this.noteSubmit(true);
+      await this.api.simulate(outcome, variant);
+    } catch (error) {
+      this.noteSubmit(false);
+      if (!error.isEnded) this.complain("try-again");
+      for (const button of byId("simulate").querySelectorAll("button")) button.disabled = false;
+    }
+    this.resume();
   }
 
   /** Whether the relying party gets the response code, without which it reads no result. */
@@ -113,105 +159,140 @@ class Page {
     this.gone();
   }
 
-  /** The relying party's colour and logo. Text on the colour is black or white, whichever is read more easily. */
-  dress({ color, logo_url }) {
-    if (color !== undefined) {
-      const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
-      const isLight = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18;
-      document.documentElement.style.setProperty("--brand", color);
-      document.documentElement.style.setProperty("--on-brand", isLight ? "#000" : "#fff");
+  /** The relying party's colour, logo and sign. */
+  dress({ color, logo_url, logo_dark_url, relying_party }) {
+    for (const [name, value] of Object.entries(color === undefined ? {} : brandColours(color))) {
+      document.documentElement.style.setProperty(name, value);
     }
-    if (logo_url !== undefined && !byId("logo").src) byId("logo").src = logo_url;
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    if (logo_url !== undefined) byId("logo").src = byId("icon").href = (isDark && logo_dark_url) || logo_url;
+    say("initials", initials(relying_party));
     show("logo", logo_url !== undefined);
+    show("initials", logo_url === undefined);
   }
 
   // MARK: What is asked
 
   async renderRequest() {
     const { page } = this;
-    say("title", this.text("title", { name: page.relying_party }));
-    say("purpose", page.purpose ?? "");
+    this.sign(null);
+    say("title", titleOf(page, this.language, (...of) => this.text(...of)));
+    say("purpose", purposeOf(page, this.language.tag));
     show("purpose", page.purpose !== undefined);
     const several = page.documents.length > 1;
-    say("what", this.text(several && !page.all_documents ? "what-any" : "what", { name: page.relying_party }));
-    byId("documents").replaceChildren(...page.documents.flatMap((asked) => this.document(asked)));
+    say("what", several ? this.text(page.all_documents ? "what" : "what-any", { name: page.relying_party }) : "");
+    show("what", several);
+    byId("documents").replaceChildren(...page.documents.flatMap((asked) => this.document(asked, several)));
     const isKept = page.documents.some(({ elements }) => elements.some(({ is_kept }) => is_kept));
     say("kept", this.text(isKept ? "kept" : "not-kept", { name: page.relying_party }));
-    show("kept");
     say("privacy-link", this.text("privacy", { name: page.relying_party }));
     if (page.privacy_url !== undefined) byId("privacy-link").href = page.privacy_url;
-    show("privacy", page.privacy_url !== undefined);
+    show("privacy-link", page.privacy_url !== undefined);
     show("ask");
     await this.renderWays();
   }
 
-  document({ doc_type, label, elements, age_over }) {
-    const name = this.language.documents[doc_type];
-    const mark = (text) => element("span", { class: "mark" }, ` · ${text}`);
+  /** One document: its rows, of which those beyond the fifth fold. */
+  document(asked, isNamed) {
+    const name = this.language.documents[asked.doc_type];
+    const rows = askedRows(asked, this.language, (...of) => this.text(...of));
+    const shown = rows.length > 5 ? rows.slice(0, 4) : rows;
+    const rest = rows.slice(shown.length);
+    const fold = rest.length === 0 ? [] : [element("li", { class: "fold" }, element("details", {},
+      element("summary", {}, this.text("more", { count: rest.length })), element("ul", { class: "more" }, ...rest)))];
     return [
-      element("h2", name ? {} : { lang: "en" }, name ?? label),
-      element("ul", {},
-        ...age_over.map((age) => element("li", {}, this.text("age-over", { age }))),
-        ...elements.map(({ identifier, label, is_kept, required, alternatives }) => {
-          const names = [{ identifier, label }, ...alternatives].map((name) => this.name(name));
-          return element("li", {}, ...names.flatMap((name, index) => (index > 0 ? [" / ", name] : [name])),
-            ...(is_kept ? [mark(this.text("is-kept"))] : []),
-            ...(required ? [] : [mark(this.text("is-optional"))]));
-        })),
+      ...(isNamed ? [element("h2", name ? {} : { lang: "en" }, name ?? asked.label)] : []),
+      ...(rows.length > 0 ? [element("ul", {}, ...shown, ...fold)] : []),
     ];
-  }
-
-  name({ identifier, label }) {
-    const own = this.language.elements[identifier];
-    const age = /^age_over_(\d\d)$/.exec(identifier);
-    return age ? this.text("age-over", { age: Number(age[1]) }) : element("span", own ? {} : { lang: "en" }, own ?? label);
   }
 
   // MARK: How a wallet is reached
 
-  async renderWays() {
-    const { page } = this;
-    const hasBrowser = page.digital_credential_requests.length > 0 && window.DigitalCredential !== undefined
+  get hasBrowser() {
+    return this.page.digital_credential_requests.length > 0 && window.DigitalCredential !== undefined
       && navigator.credentials !== undefined;
+  }
+
+  get isPhone() { return matchMedia("(hover: none) and (pointer: coarse)").matches; }
+
+  /** One way comes first: this browser's wallets; on a phone its wallet app; else the phone that scans the code. */
+  async renderWays() {
+    const { page, hasBrowser } = this;
     const hasLink = page.wallet_link !== undefined;
-    say("browser", this.text("continue"));
-    show("browser", hasBrowser);
-    say("link", this.text("open-wallet"));
+    if (!hasBrowser && !hasLink) {
+      this.renderState("impossible", { isEnd: false });
+      return this.offerDecline();
+    }
+    byId("browser").replaceChildren(icon("wallet"), this.text("continue"));
+    byId("link").replaceChildren(icon("wallet"), this.text("open-wallet"));
     if (hasLink) byId("link").href = this.api.linkFromHere(page.wallet_link);
-    byId("link").className = hasBrowser ? "quiet" : "main";
-    show("link", hasLink);
-    say("scan-about", this.text("scan"));
+    byId("steps").replaceChildren(...["scan-open", "scan-code", "scan-agree"].map((name) => element("li", {}, this.text(name))));
     byId("qr").alt = this.text("qr-code");
-    if (hasLink && !byId("qr").src) {
+    // No phone scans its own screen.
+    if (hasLink && !this.isPhone && !byId("qr").src) {
       try { byId("qr").src = await this.api.qrCode(); } catch { /* The link is there without it. */ }
     }
+    show("browser", hasBrowser);
+    show("link", hasLink);
     show("scan", hasLink && Boolean(byId("qr").src));
+    const first = hasBrowser ? "browser" : byId("qr").src ? "scan" : "link";
+    const others = ["scan", "link"].filter((id) => id !== first && !byId(id).hidden);
+    if (!byId("first").contains(byId(first))) byId("first").append(byId(first));
+    byId("ways").append(...others.map(byId));
+    say("others-title", this.text("other-ways"));
+    show("others", others.length > 0);
     say("decline", this.text("decline"));
-    if (!hasBrowser && !hasLink) say("problem", this.text("no-way"));
-    show("way");
+    for (const id of ["way", "first", "problem"]) show(id);
     say("status", "");
   }
 
   async askBrowser() {
-    byId("browser").disabled = true;
     say("problem", "");
+    byId("browser").disabled = true;
+    this.asking = new AbortController();
+    this.go("waiting");
     try {
       const requests = this.page.digital_credential_requests;
-      const { protocol, data } = await navigator.credentials.get({ mediation: "required", digital: { requests } });
+      const { protocol, data } = await navigator.credentials.get(
+        { mediation: "required", digital: { requests }, signal: this.asking.signal });
       this.noteSubmit(true);
       await this.api.submit(protocol, data);
+      this.here = "waiting";
     } catch (error) {
       if (error instanceof Refused) {
         this.noteSubmit(false);
         // Its end is shown by who follows the session.
-        if (!error.isEnded) say("problem", this.text("try-again"));
+        await this.go(null);
+        if (!error.isEnded) this.complain("try-again");
+      } else if (error.name === "NotAllowedError") {
+        await this.go("declined");
       } else {
-        say("problem", this.text(error.name === "NotAllowedError" || error.name === "AbortError" ? "not-shared" : "try-again"));
+        await this.go(null);
+        if (error.name !== "AbortError") this.complain("try-again");
       }
     } finally {
       byId("browser").disabled = false;
       this.resume();
     }
+  }
+
+  complain(name) {
+    say("problem", this.text(name));
+    byId("problem").focus();
+  }
+
+  /** To another view of the session that still waits. */
+  async go(here) {
+    this.here = here;
+    await this.render();
+  }
+
+  /** Back to what is asked. */
+  async again() {
+    this.asking?.abort();
+    this.page.request_fetched = false;
+    await this.go(null);
+    byId("title").focus();
   }
 
   async decline() {
@@ -223,25 +304,63 @@ class Page {
     this.resume();
   }
 
-  // MARK: What came of it
+  // MARK: What comes of it
 
-  renderState() {
-    const { page } = this;
+  /** A state: its sign, its title and what follows from it, in the person's language. */
+  renderState(name, { about = `${name}-about`, isEnd = true } = {}) {
+    const values = { name: this.page?.relying_party ?? "" };
     for (const id of ["ask", "way"]) show(id, false);
-    if (page.status === "processing") {
-      say("title", this.text("processing"));
-      return;
-    }
-    const name = { name: page.relying_party };
-    const titles = { verified: "verified", failed: "failed", canceled: "canceled", expired: "expired" };
-    say("title", this.text(titles[page.status] ?? "gone", name));
-    say("status", page.status === "failed" ? this.text(this.reason(page.last_error?.code ?? "")) : "");
-    this.offerReturn(page.status !== "failed");
-    byId("title").focus();
+    this.sign(name);
+    say("title", this.text(name, values));
+    say("purpose", "");
+    say("status", about === null ? "" : this.text(about, values));
+    for (const id of ["again", "back", "bar"]) show(id, false);
+    show("on");
+    const key = `${this.page?.status}/${name}`;
+    if (this.shown !== key && (isEnd || name === "declined")) byId("title").focus();
+    this.shown = key;
   }
 
-  reason(code) {
-    return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed-other";
+  /** The sign of a state, or none for what is asked. */
+  sign(name) {
+    const [drawing, tone] = SIGNS[name] ?? [];
+    byId("main").className = name === null ? "" : "state";
+    byId("sign").className = `sign tone-${tone}${drawing === "wait" ? " spin" : ""}`;
+    if (name !== null) byId("sign").replaceChildren(icon(drawing));
+    show("sign", name !== null);
+    if (name === null) {
+      show("on", false);
+      this.shown = null;
+    }
+  }
+
+  /** What happens here, while the session waits. */
+  renderHere() {
+    this.renderState(this.here, { isEnd: false });
+    const isDeclined = this.here === "declined";
+    byId("again").className = isDeclined ? "main" : "quiet";
+    const scanned = this.isPhone ? "again" : "scan-again";
+    say("again", this.text(isDeclined ? "again" : this.here === "scanned" ? scanned : "cancel"));
+    show("again");
+    if (isDeclined) this.offerDecline();
+  }
+
+  /** Who goes back without a response has declined for good. */
+  offerDecline() {
+    say("decline", this.text("back", { name: this.page.relying_party }));
+    show("way");
+    for (const id of ["first", "others", "problem"]) show(id, false);
+  }
+
+  renderEnd() {
+    const { status, last_error, shows_reason } = this.page;
+    if (status === "processing") return this.renderState("processing", { about: null, isEnd: false });
+    const reason = shows_reason && REASONS.find(([pattern]) => pattern.test(last_error?.code ?? ""))?.[1];
+    const isSoon = status !== "failed";
+    const name = ["verified", "failed", "canceled", "expired"].includes(status) ? status : "gone";
+    const goesBack = this.offersReturn;
+    this.renderState(name, { about: reason || (name === "verified" && !goesBack ? "verified-here" : `${name}-about`) });
+    if (goesBack) this.offerReturn(isSoon, name);
   }
 
   /** Kept, since the page may be loaded again before the session ends. */
@@ -255,29 +374,34 @@ class Page {
     return this.page.redirect_uri === undefined || this.api.hasSubmitted ? this.api.code : undefined;
   }
 
-  offerReturn(isSoon) {
+  /** Whether there is somewhere to go back to. A frame is its page's to close. */
+  get offersReturn() {
+    return window.parent === window && (this.page.return_url ?? this.page.redirect_uri) !== undefined;
+  }
+
+  /** The link to the relying party; if `isSoon`, it is also followed by itself. */
+  offerReturn(isSoon, name) {
     const { return_url, redirect_uri } = this.page;
     const code = this.responseCode;
-    let address = return_url;
+    let address = return_url ?? redirect_uri;
     if (code && return_url !== undefined) address += `&response_code=${code}`;
-    else if (code && redirect_uri !== undefined) {
+    else if (code) {
       // Only an app's scheme has a dot.
       const isApp = redirect_uri.split(":")[0].includes(".");
       const mark = !isApp ? "#" : redirect_uri.includes("?") ? "&" : "?";
       address = `${redirect_uri}${mark}response_code=${code}`;
     }
-    if (address === undefined || window.parent !== window) return;
     byId("back-link").href = address;
-    say("back-link", this.text("back", { name: this.page.relying_party }));
+    byId("back-link").className = name === "verified" ? "quiet" : "main";
+    say("back-link", this.text(name === "verified" ? "go-now" : "back", { name: this.page.relying_party }));
     show("back");
-    if (isSoon) setTimeout(() => location.replace(address), RETURN_AFTER);
+    show("bar", isSoon);
+    if (isSoon && !this.leaves) this.leaves = setTimeout(() => location.replace(address), RETURN_AFTER);
   }
 
   gone(code) {
-    for (const id of ["ask", "way"]) show(id, false);
     byId("main").removeAttribute("aria-busy");
-    say("title", this.text("gone"));
-    say("status", this.text("gone-about"));
+    this.renderState("gone");
     document.title = byId("title").textContent;
     this.api.tell("gone", { code });
   }

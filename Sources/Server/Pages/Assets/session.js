@@ -110,5 +110,15 @@ export class SessionAPI {
 
   submit(protocol, data) { return this.post("/submit", { protocol, data, response_code_sha256: this.codeHash }); }
 
+  /** In test mode: ends the session without a wallet. */
+  async simulate(outcome, variant) {
+    const body = { outcome, variant, response_code_sha256: this.codeHash };
+    const reply = await fetch(`/v1/test/verification_sessions/${this.id}/simulate`, {
+      method: "POST", headers: { Authorization: `Bearer ${this.secret}`, "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!reply.ok) throw new Refused(reply.status, (await reply.json().catch(() => ({}))).code);
+  }
+
   decline() { return this.post("/cancel", { reason: "declined" }); }
 }

@@ -1,38 +1,32 @@
 import Base
 import Cryptography
 
-/// What is written of one attempt at a challenge: who asked, which session, by which rules, and what came of it.
-///
-/// It holds ids, codes and times alone. Nothing in it is personal or secret, so it survives redaction and can be handed
-/// out. Codes are kept as their names.
+/// The record of one attempt at a challenge. Has only ids, codes and times, and nothing personal, so redaction keeps
+/// it.
 package struct AuditEntry: Sendable, Hashable {
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
     case verified, failed, canceled
-    /// The session was redacted while the answer was being verified.
     case redacted
   }
 
-  /// Of the entry's form.
   package static let version: Int64 = 1
 
-  /// When it was written, with the outcome that it tells.
+  /// When the outcome was written.
   package let time: Timestamp
   package let address: SessionAddress
   package let attempt: AttemptID
-  /// Nil where nothing was checked.
-  package let report: String?
-  /// Nil if the attempt began under a version that did not yet keep the protocol.
+  /// Nil if no check was made.
+  package var report: String?
+  /// Nil for attempts recorded by versions that did not keep the protocol.
   package let protocolName: String?
   package let outcome: Outcome
-  /// Of every failed check.
   package let codes: [String]
-  package let trustSnapshot: String?
-  package let revocationPolicy: String?
-  /// SHA-256 of the sealed bundle of evidence, so that no other bundle can pass for it; nil if none was kept.
-  package let evidence: [UInt8]?
+  package var trustSnapshot: String?
+  package var revocationPolicy: String?
+  /// The SHA-256 of the sealed bundle of evidence, which identifies the bundle; nil if none was kept.
+  package var evidence: [UInt8]?
   package let mode: ServerMode
 
-  /// Of an outcome that is recorded at `now`.
   package init(of outcome: AttemptOutcome, at now: Timestamp, mode: ServerMode) {
     time = now
     address = outcome.address
@@ -44,21 +38,14 @@ package struct AuditEntry: Sendable, Hashable {
     evidence = outcome.evidence.map { HashAlgorithm.sha256.hash($0) }
     self.mode = mode
     switch outcome.conclusion {
-    case .verified:
-      self.outcome = .verified
-      codes = []
-    case .failed(let error):
-      self.outcome = .failed
-      codes = error.reasons.map(\.code)
-    case .canceled(let error):
-      self.outcome = .canceled
-      codes = error.reasons.map(\.code)
+    case .verified: (self.outcome, codes) = (.verified, [])
+    case .failed(let error): (self.outcome, codes) = (.failed, error.reasons.map(\.code))
+    case .canceled(let error): (self.outcome, codes) = (.canceled, error.reasons.map(\.code))
     }
   }
 
-  /// The entry of an attempt that ended without an outcome of its own: it was interrupted, or its session was redacted.
-  ///
-  /// - Parameter error: the failure of an attempt that ran out of time; nil if the session was redacted before that.
+  /// The entry of an attempt without an outcome: it was interrupted, or its session was redacted.
+  /// - Parameter error: the failure of an attempt that timed out; nil if the session was redacted before the timeout.
   package init(
     unfinished attempt: SessionState.Attempt, of address: SessionAddress, _ error: LastError?, at now: Timestamp,
     mode: ServerMode
@@ -69,31 +56,19 @@ package struct AuditEntry: Sendable, Hashable {
     protocolName = attempt.protocolName
     outcome = error == nil ? .redacted : .failed
     codes = error?.reasons.map(\.code) ?? []
-    report = nil
-    trustSnapshot = nil
-    revocationPolicy = nil
-    evidence = nil
     self.mode = mode
   }
 
-  /// The entry's only written form, which is hashed: always all members, in this order.
+  /// The hashed form, always with all members in this order.
   package var bytes: [UInt8] {
     let json: JSON = [
-      "version": .integer(Self.version),
-      "time": .integer(time.secondsSince1970),
-      "relying_party": .string(address.relyingParty),
-      "session": .string(address.id.text),
-      "attempt": .string(attempt.text),
-      "report": Self.text(report),
-      "protocol": Self.text(protocolName),
-      "outcome": .string(outcome.rawValue),
-      "codes": .array(codes.map { .string($0) }),
-      "trust_snapshot": Self.text(trustSnapshot),
-      "revocation_policy": Self.text(revocationPolicy),
-      "evidence": Self.text(evidence.map { Hex.encode($0) }),
-      "livemode": .bool(mode.isLive),
-      "mode": .string(mode.rawValue),
-      "program": .string(ProgramVersion.text),
+      "version": .integer(Self.version), "time": .integer(time.secondsSince1970),
+      "relying_party": .string(address.relyingParty), "session": .string(address.id.text),
+      "attempt": .string(attempt.text), "report": Self.text(report), "protocol": Self.text(protocolName),
+      "outcome": .string(outcome.rawValue), "codes": .array(codes.map { .string($0) }),
+      "trust_snapshot": Self.text(trustSnapshot), "revocation_policy": Self.text(revocationPolicy),
+      "evidence": Self.text(evidence.map { Hex.encode($0) }), "livemode": .bool(mode.isLive),
+      "mode": .string(mode.rawValue), "program": .string(ProgramVersion.text),
     ]
     return json.serialized()
   }
@@ -101,13 +76,13 @@ package struct AuditEntry: Sendable, Hashable {
   private static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 }
 
-/// Where a node's chain of audit entries ends, or ended at some time.
+/// The end of a node's chain of audit entries, now or earlier.
 ///
 /// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`:
-/// each hash covers every entry before it, so a head that was noted shows any later change of those entries.
+/// each hash covers every entry before it, so a noted head reveals any later change of those entries.
 package struct AuditHead: Sendable, Hashable {
   package let node: NodeName
-  /// Of the last entry; 0 where there is none yet.
+  /// The sequence number of the last entry; 0 if there is no entry.
   package let sequence: Int64
   package let hash: [UInt8]
 
@@ -117,12 +92,10 @@ package struct AuditHead: Sendable, Hashable {
     self.hash = hash
   }
 
-  /// The beginning of a node's chain, before its first entry.
   package init(beginning node: NodeName) {
     self.init(node: node, sequence: 0, hash: HashAlgorithm.sha256.hash(Array("mdoc-audit-v1\(node)".utf8)))
   }
 
-  /// The head after one more entry.
   package func appending(_ entry: [UInt8]) -> AuditHead {
     let next = sequence + 1
     let number = withUnsafeBytes(of: next.bigEndian) { Array($0) }
@@ -130,7 +103,7 @@ package struct AuditHead: Sendable, Hashable {
   }
 }
 
-/// An entry in its place: its exact bytes, and the head of the chain that ends with it.
+/// A chained entry: its exact bytes, and the head of the chain that ends with it.
 package struct AuditLink: Sendable, Hashable {
   package let head: AuditHead
   package let entry: [UInt8]
@@ -146,32 +119,27 @@ package struct AuditLink: Sendable, Hashable {
   }
 }
 
-/// One line of an exported audit log (JSON Lines): an entry in its place, or the head that a node's chain had.
-///
-/// An entry's text is a JSON string of its own, so that the bytes that were hashed are kept:
-/// `{"node","sequence","entry","hash"}`, and `{"node","head","hash"}` for a head, where `head` is its sequence.
+/// A line of an exported audit log (JSON Lines): `{"node","sequence","entry","hash"}`, or `{"node","head","hash"}` for
+/// a head, where `head` is its sequence. An entry is a JSON string, so that its hashed bytes are kept.
 package enum AuditLine: Sendable, Hashable {
   case entry(AuditLink)
   case head(AuditHead)
 
-  /// Without the end of the line.
   package var bytes: [UInt8] {
     switch self {
     case .entry(let link):
-      let json: JSON = [
+      JSON.members([
         "node": .string(link.head.node.text), "sequence": .integer(link.head.sequence),
         "entry": .string(String(decoding: link.entry, as: UTF8.self)), "hash": .string(Hex.encode(link.head.hash)),
-      ]
-      return json.serialized()
+      ]).serialized()
     case .head(let head):
-      let json: JSON = [
+      JSON.members([
         "node": .string(head.node.text), "head": .integer(head.sequence), "hash": .string(Hex.encode(head.hash)),
-      ]
-      return json.serialized()
+      ]).serialized()
     }
   }
 
-  /// Nil where the bytes are no such line.
+  /// Nil if the line is malformed.
   package init?(parsing bytes: [UInt8]) {
     guard let json = try? JSON(parsing: bytes), let members = json.object, let hash = json["hash"]?.string,
       let digest = Hex.decode(hash), digest.count == 32, Hex.encode(digest) == hash,
@@ -180,8 +148,7 @@ package enum AuditLine: Sendable, Hashable {
     if members.count == 4, let sequence = json["sequence"]?.integer, Self.sequences.contains(sequence),
       let entry = json["entry"]?.string
     {
-      self = .entry(
-        AuditLink(head: AuditHead(node: node, sequence: sequence, hash: digest), entry: Array(entry.utf8)))
+      self = .entry(AuditLink(head: AuditHead(node: node, sequence: sequence, hash: digest), entry: Array(entry.utf8)))
     } else if members.count == 3, let sequence = json["head"]?.integer, Self.sequences.contains(sequence) {
       self = .head(AuditHead(node: node, sequence: sequence, hash: digest))
     } else {
@@ -189,39 +156,88 @@ package enum AuditLine: Sendable, Hashable {
     }
   }
 
-  /// Lines as they are sent and written.
   package static func bytes(of lines: [AuditLine]) -> [UInt8] { lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] } }
 
-  /// The last number has no successor.
+  /// The largest number has no successor.
   private static let sequences = 1..<Int64.max
 
   package static let mediaType = "application/jsonl"
 }
 
-/// The name of one server process among those that share a store, or of one server: 1 to 63 of `a-z 0-9 . -`.
-///
-/// It names a chain of audit entries. Processes of one name on one store write one chain.
+/// Names a server process and its chain of audit entries: 1–63 of `a-z 0-9 . -`. Processes with the same name share a
+/// chain.
 package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 
-  /// Nil where the text is no name.
   package init?(_ text: String) {
-    let isValid = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      default: byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
-      }
-    }
+    let isValid = text.utf8.allSatisfy("abcdefghijklmnopqrstuvwxyz0123456789.-".utf8.contains)
     guard isValid, (1...63).contains(text.utf8.count) else { return nil }
     self.text = text
   }
 
   private init(unchecked text: String) { self.text = text }
 
-  /// Of a server that is alone and was given no name.
+  /// The default name, for a single server.
   package static let standard = NodeName(unchecked: "node")
 
   package static func < (left: NodeName, right: NodeName) -> Bool { left.text < right.text }
 
   package var description: String { text }
+}
+
+/// The audit entries of a store: one for each attempt at a challenge, chained by node. The store writes an entry in the
+/// transaction of the change that ends the attempt. It never deletes or changes an entry.
+package protocol AuditStore: Sendable {
+  /// The node's entries after `sequence`, in order, at most `limit`, and the node's head at that moment.
+  /// - Parameter relyingParty: reads only its entries, and the head of its last entry. Nil reads all.
+  func auditEntries(of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int)
+    async throws(StoreError) -> AuditPage
+
+  /// The heads of all nodes that have entries, sorted by name. With a relying party: the heads at its last entries.
+  func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead]
+}
+
+extension AuditStore {
+  package func auditEntries(
+    of node: NodeName, after sequence: Int64, limit: Int
+  ) async throws(StoreError) -> AuditPage {
+    try await auditEntries(of: node, nil, after: sequence, limit: limit)
+  }
+
+  package func auditHeads() async throws(StoreError) -> [AuditHead] { try await auditHeads(of: nil) }
+}
+
+package struct AuditPage: Sendable, Hashable {
+  package let links: [AuditLink]
+  package let head: AuditHead?
+
+  package init(links: [AuditLink], head: AuditHead?) {
+    self.links = links
+    self.head = head
+  }
+}
+
+extension AuditStore {
+  /// Writes all chains, up to the heads that they have at the start of the call. The last lines are these heads: a file
+  /// without heads was cut off.
+  /// - Parameter write: takes the lines, in portions.
+  package func export<Failure: Error>(
+    reading: (StoreError) -> Failure, _ write: ([UInt8]) throws(Failure) -> Void
+  ) async throws(Failure) {
+    let heads: [AuditHead]
+    do throws(StoreError) { heads = try await auditHeads() } catch { throw reading(error) }
+    for head in heads {
+      var after: Int64 = 0
+      while after < head.sequence {
+        let page: AuditPage
+        do throws(StoreError) {
+          page = try await auditEntries(of: head.node, after: after, limit: Int(min(500, head.sequence - after)))
+        } catch { throw reading(error) }
+        guard let last = page.links.last else { throw reading(.corrupt("audit entries that end before their head")) }
+        try write(AuditLine.bytes(of: page.links.map { .entry($0) }))
+        after = last.head.sequence
+      }
+    }
+    try write(AuditLine.bytes(of: heads.map { .head($0) }))
+  }
 }

@@ -1,39 +1,29 @@
 import Base
 import Cryptography
 
-/// Verifies the exported audit logs of all nodes together: each chain for itself, exports of one node against one
-/// another, the chains against heads that were noted earlier, and over all nodes that no attempt has two entries and no
-/// session was verified twice.
-///
-/// Lines are taken as they come; of an entry that follows its predecessor only hashes and ids are kept.
+/// Verifies the exported audit logs of all nodes together: checks chains against one another and against noted heads,
+/// and checks attempts and sessions. Of an entry that follows its predecessor, keeps only the hash and the ids.
 package struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
-  /// What the file that is being read has shown of each node.
   private var file: [NodeName: AuditFileState] = [:]
   private var findings: [AuditFinding] = []
   private var attempts: Set<String> = []
   private var verifiedSessions: Set<String> = []
   private let noted: [AuditHead]
 
-  /// - Parameter noted: heads that were written down earlier, elsewhere.
   package init(noted: [AuditHead] = []) { self.noted = noted }
 
-  // MARK: Reading
-
-  /// Takes the next line of a file.
-  package mutating func read(_ bytes: [UInt8], at place: AuditPlace) {
+  package mutating func read(_ bytes: [UInt8], at position: AuditPosition) {
     switch AuditLine(parsing: bytes) {
-    case .entry(let link): read(link, at: place)
+    case .entry(let link): read(link, at: position)
     case .head(let head):
       file[head.node, default: AuditFileState()].note(head: head.sequence)
-      chains[head.node, default: AuditChain(head.node)].exported.append((head, place))
-    case nil:
-      findings.append(
-        AuditFinding(.auditMalformed, node: nil, sequence: nil, "no line of an exported audit log", at: place))
+      chains[head.node, default: AuditChain(head.node)].exported.append((head, position))
+    case nil: findings.append(AuditFinding(.auditMalformed, nil, "not a line of an exported audit log", at: position))
     }
   }
 
-  /// Ends a file, and checks that each node's head in it is where that node's entries in the file end.
+  /// Ends a file, and checks that each node's head in it matches the node's last entry.
   package mutating func endFile(_ name: String) {
     for (node, state) in file.sorted(by: { $0.key < $1.key }) where state.highest > 0 {
       let last = AuditHead(node: node, sequence: state.highest, hash: [])
@@ -43,53 +33,49 @@ package struct AuditVerification: Sendable {
         findings.append(AuditFinding(.auditHeadMismatch, last, "\(name) ends its chain at \(state.head)"))
       }
     }
-    if file.isEmpty {
-      findings.append(AuditFinding(.auditHeadMissing, node: nil, sequence: nil, "\(name) has no line of any chain"))
-    }
+    if file.isEmpty { findings.append(AuditFinding(.auditHeadMissing, nil, "\(name) has no entries and no heads")) }
     file = [:]
   }
 
-  private mutating func read(_ link: AuditLink, at place: AuditPlace) {
+  private mutating func read(_ link: AuditLink, at position: AuditPosition) {
     let head = link.head
     let isLinked: Bool
-    // The state is changed in place: otherwise everything that the file has shown would be copied for each line.
+    // Change the state in place: otherwise each line would copy all of it.
     switch file[head.node, default: AuditFileState()].take(link) {
     case .repeated:
-      findings.append(AuditFinding(.auditSequenceRepeated, head, "it is in this file already", at: place))
+      findings.append(AuditFinding(.auditSequenceRepeated, head, "it is in this file already", at: position))
       return
     case .outOfOrder(let highest):
-      findings.append(AuditFinding(.auditOutOfOrder, head, "it follows \(highest)", at: place))
+      findings.append(AuditFinding(.auditOutOfOrder, head, "it follows \(highest)", at: position))
       isLinked = false
     case .inOrder(let follows): isLinked = follows
     }
-    switch chains[head.node, default: AuditChain(head.node)].add(link, isLinked: isLinked, at: place) {
-    case .new: readContent(link, at: place)
+    switch chains[head.node, default: AuditChain(head.node)].add(link, isLinked: isLinked, at: position) {
+    case .new: readContent(link, at: position)
     case .known: break
     case .different:
-      findings.append(AuditFinding(.auditExportsDisagree, head, "another export has another entry here", at: place))
+      findings.append(AuditFinding(.auditExportsDisagree, head, "another export has another entry here", at: position))
     }
   }
 
-  private mutating func readContent(_ link: AuditLink, at place: AuditPlace) {
+  private mutating func readContent(_ link: AuditLink, at position: AuditPosition) {
     guard let json = try? JSON(parsing: link.entry), json["version"]?.integer == AuditEntry.version,
       let attempt = json["attempt"]?.string, let session = json["session"]?.string,
       let outcome = json["outcome"]?.string.flatMap(AuditEntry.Outcome.init)
     else {
-      findings.append(AuditFinding(.auditMalformed, link.head, "no audit entry of a version known here", at: place))
+      findings.append(
+        AuditFinding(.auditMalformed, link.head, "not an audit entry of a version known here", at: position))
       return
     }
     guard attempts.insert(attempt).inserted else {
-      findings.append(AuditFinding(.auditAttemptRepeated, link.head, "attempt \(attempt)", at: place))
+      findings.append(AuditFinding(.auditAttemptRepeated, link.head, "attempt \(attempt)", at: position))
       return
     }
     if outcome == .verified, !verifiedSessions.insert(session).inserted {
-      findings.append(AuditFinding(.auditSessionVerifiedTwice, link.head, "session \(session)", at: place))
+      findings.append(AuditFinding(.auditSessionVerifiedTwice, link.head, "session \(session)", at: position))
     }
   }
 
-  // MARK: Judging
-
-  /// What all files together come to.
   package func verdict() -> AuditVerdict {
     var findings = findings
     var heads: [AuditHead] = []
@@ -105,18 +91,17 @@ package struct AuditVerification: Sendable {
   }
 }
 
-/// One node in the file that is being read.
 struct AuditFileState: Sendable {
-  enum Place { case repeated, outOfOrder(after: Int64), inOrder(isLinked: Bool) }
+  enum Order { case repeated, outOfOrder(after: Int64), inOrder(isLinked: Bool) }
 
   private var sequences: Set<Int64> = []
-  /// The head of the entry before, in the file's order; nil before the first.
+  /// The head of the previous entry in the file; nil before the first.
   private var last: AuditHead?
   private(set) var highest: Int64 = 0
-  /// The highest sequence that a head line of the file names; 0 if there is none.
+  /// The highest sequence among the head lines of the file; 0 if there is none.
   private(set) var head: Int64 = 0
 
-  mutating func take(_ link: AuditLink) -> Place {
+  mutating func take(_ link: AuditLink) -> Order {
     let head = link.head
     guard sequences.insert(head.sequence).inserted else { return .repeated }
     defer {
@@ -131,30 +116,25 @@ struct AuditFileState: Sendable {
   mutating func note(head sequence: Int64) { head = max(head, sequence) }
 }
 
-/// What is wrong with exported chains of audit entries.
 package struct AuditFinding: Sendable, Hashable {
   package let code: Code
   package let node: NodeName?
   package let sequence: Int64?
-  /// Where it was found; nil if it is not in one place.
-  package let place: AuditPlace?
+  /// Nil if the finding does not concern a single line.
+  package let position: AuditPosition?
   package let detail: String
 
-  init(_ code: Code, _ head: AuditHead, _ detail: String, at place: AuditPlace? = nil) {
-    self.init(code, node: head.node, sequence: head.sequence, detail, at: place)
-  }
-
-  init(_ code: Code, node: NodeName?, sequence: Int64?, _ detail: String, at place: AuditPlace? = nil) {
+  init(_ code: Code, _ head: AuditHead?, _ detail: String, at position: AuditPosition? = nil) {
     self.code = code
-    self.node = node
-    self.sequence = sequence
-    self.place = place
+    node = head?.node
+    sequence = head?.sequence
+    self.position = position
     self.detail = detail
   }
 }
 
 /// A line of an exported file; lines count from 1.
-package struct AuditPlace: Sendable, Hashable {
+package struct AuditPosition: Sendable, Hashable {
   package let file: String
   package let line: Int
 
@@ -164,13 +144,107 @@ package struct AuditPlace: Sendable, Hashable {
   }
 }
 
-/// What verifying came to.
 package struct AuditVerdict: Sendable, Hashable {
   package let findings: [AuditFinding]
-  /// Entries, each counted once, however many exports have it.
+  /// The number of distinct entries.
   package let entries: Int
-  /// The last entry of each node, by name: worth noting where `findings` is empty.
+  /// The head of each node, sorted by name. If `findings` is empty, note the heads for later verifications.
   package let heads: [AuditHead]
 
   package var isAccepted: Bool { findings.isEmpty }
+}
+
+struct AuditChain: Sendable {
+  enum Addition { case new, known, different }
+
+  private struct Entry: Sendable {
+    let hash: [UInt8]
+    let digest: [UInt8]
+    let position: AuditPosition
+    /// The entry's bytes; nil once the entry is known to follow its predecessor.
+    let unlinked: [UInt8]?
+  }
+
+  let node: NodeName
+  var exported: [(AuditHead, AuditPosition)] = []
+  private var entries: [Int64: Entry] = [:]
+
+  init(_ node: NodeName) { self.node = node }
+
+  var count: Int { entries.count }
+
+  var last: AuditHead? { entries.keys.max().flatMap(head) }
+
+  /// - Parameter isLinked: true if the entry's hash is known to follow from the previous entry.
+  mutating func add(_ link: AuditLink, isLinked: Bool, at position: AuditPosition) -> Addition {
+    let digest = HashAlgorithm.sha256.hash(link.entry)
+    if let known = entries[link.head.sequence] {
+      return known.digest == digest && known.hash == link.head.hash ? .known : .different
+    }
+    entries[link.head.sequence] = Entry(
+      hash: link.head.hash, digest: digest, position: position, unlinked: isLinked ? nil : link.entry)
+    return .new
+  }
+
+  func findings(noted: [AuditHead]) -> [AuditFinding] { continuity(noted) + ends(noted) + contradictions(among: noted) }
+
+  /// Checks that each entry follows from the previous one, beginning with the chain's first entry or a noted head.
+  /// After a fault the check continues from the stored hash, so that one change causes one finding.
+  private func continuity(_ noted: [AuditHead]) -> [AuditFinding] {
+    let sequences = entries.keys.sorted()
+    guard let first = sequences.first else { return [] }
+    var findings: [AuditFinding] = []
+    var before: AuditHead? = noted.first { $0.sequence == first - 1 } ?? AuditHead(beginning: node)
+    for sequence in sequences {
+      guard let entry = entries[sequence], let here = head(sequence) else { continue }
+      if let from = before, from.sequence + 1 != sequence {
+        let missing = from.sequence + 1 == sequence - 1 ? "\(sequence - 1)" : "\(from.sequence + 1) to \(sequence - 1)"
+        findings.append(AuditFinding(.auditEntryMissing, here, "\(missing) missing before it", at: entry.position))
+      } else if let from = before, let bytes = entry.unlinked, from.appending(bytes) != here {
+        findings.append(
+          AuditFinding(
+            .auditHashMismatch, here, "its hash does not match its content and the previous hash", at: entry.position))
+      }
+      before = here
+    }
+    return findings
+  }
+
+  /// Checks that the heads in the files, and the noted heads, are on the chain.
+  private func ends(_ noted: [AuditHead]) -> [AuditFinding] {
+    let last = entries.keys.max() ?? 0
+    var findings: [AuditFinding] = []
+    // An older export ends earlier, which is not a fault. A head beyond the last entry shows that entries were cut off.
+    for (head, position) in exported {
+      if head.sequence > last {
+        findings.append(AuditFinding(.auditEndMissing, head, "the entries end at \(last)", at: position))
+      } else if let entry = entries[head.sequence], entry.hash != head.hash {
+        findings.append(AuditFinding(.auditHeadMismatch, head, "the entry there has another hash", at: position))
+      }
+    }
+    let first = entries.keys.min() ?? 0
+    for head in noted {
+      if head.sequence < first - 1 {
+        findings.append(
+          AuditFinding(.auditEntryMissing, head, "noted earlier; the entries begin at \(first), too late to check it"))
+      } else if head.sequence > last {
+        findings.append(AuditFinding(.auditEndMissing, head, "noted earlier; the entries end at \(last)"))
+      } else if let entry = entries[head.sequence], entry.hash != head.hash {
+        findings.append(AuditFinding(.auditHeadNotOnChain, head, "noted earlier; the entry there has another hash"))
+      }
+    }
+    return findings
+  }
+
+  /// Finds noted heads with the same sequence number and different hashes: at most one such head is on this chain.
+  private func contradictions(among noted: [AuditHead]) -> [AuditFinding] {
+    Dictionary(grouping: Set(noted), by: \.sequence).filter { $1.count > 1 }.sorted { $0.key < $1.key }.map {
+      _, heads in
+      AuditFinding(.auditHeadNotOnChain, heads[0], "noted with \(heads.count) different hashes")
+    }
+  }
+
+  private func head(_ sequence: Int64) -> AuditHead? {
+    entries[sequence].map { AuditHead(node: node, sequence: sequence, hash: $0.hash) }
+  }
 }

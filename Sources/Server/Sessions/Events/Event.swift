@@ -1,39 +1,11 @@
 import Base
 import Cryptography
 
-/// What happened to a session. A session ends once and is redacted at most once, so that it has at most one event of a
-/// type.
-package enum EventType: String, Sendable, Hashable, CaseIterable {
-  case verified = "verification_session.verified"
-  case failed = "verification_session.failed"
-  case canceled = "verification_session.canceled"
-  case expired = "verification_session.expired"
-  case redacted = "verification_session.redacted"
-
-  /// The status that the session then had. Stores keep the type as its name.
-  package var status: SessionStatus {
-    switch self {
-    case .verified: .verified
-    case .failed: .failed
-    case .canceled: .canceled
-    case .expired: .expired
-    case .redacted: .redacted
-    }
-  }
-
-  /// Nil for what is no end: a session that waits or is being answered.
-  package init?(_ status: SessionStatus) {
-    guard let type = Self.allCases.first(where: { $0.status == status }) else { return nil }
-    self = type
-  }
-}
-
-/// An event's name, `evt_…_verified`: made of the session's, so that it is unique, and the same whoever writes it.
+/// Names an event by its session and type: `evt_…_verified`. The name is unique, and every writer makes the same name.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "evt_"
-  /// All that an id can be, as a regular expression (ECMA-262).
-  package static let pattern = RandomName.pattern(prefix: prefix, suffix: statuses)
-  /// What follows the session's name.
+  /// A regular expression (ECMA-262) for every id.
+  package static let pattern = Base62.pattern(prefix: prefix, suffix: statuses)
   static let statuses = "_(\(EventType.allCases.map(\.status.rawValue).joined(separator: "|")))"
   package let session: SessionID
   package let type: EventType
@@ -43,13 +15,12 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
     self.type = type
   }
 
-  /// The id, or nil where the text cannot be one; whether it exists only the store knows.
+  /// Nil if the text is malformed. Only the store knows whether the event exists.
   package init?(_ text: String) {
     guard text.hasPrefix(Self.prefix) else { return nil }
     self.init(suffix: text.dropFirst(Self.prefix.count))
   }
 
-  /// What follows the prefix.
   init?(suffix: Substring) {
     let parts = suffix.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let session = SessionID(SessionID.prefix + parts[0]),
@@ -64,92 +35,161 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
   package var description: String { text }
 }
 
-/// Where the result of a verified session is.
 package enum ResultPlace: String, Sendable, Hashable, CaseIterable {
-  /// In the reply to the submit, and nowhere else.
+  /// The event is in the reply to the submit, and nowhere else.
   case inline
-  /// It waits for `expand[]=result`.
   case waiting
 }
 
-/// An event as it is stored: what happened to which session, when, and the code of the failure. Nothing in it is
-/// personal, and nothing of it is secret, so that redaction leaves it.
+/// A stored event. By itself it holds nothing personal or secret, so redaction leaves it. The relying party's own texts
+/// are read from the session, and are gone with its redaction.
 package struct EventRecord: Sendable, Hashable {
   package let id: EventID
   package let relyingParty: String
-  /// When it was written, together with the change that it tells. A change that time made, such as an expiry, is
-  /// written up to some seconds later.
+  /// The time of the change; for an expiry, up to some seconds later.
   package let created: Timestamp
-  /// The code of the session's `last_error`, where it had one.
   package let errorCode: String?
-  /// Where the result of a verified session is; nil if there is none, and in events from before this was kept.
+  /// Nil if there is no value, and in older events.
   package let result: ResultPlace?
+  package var clientReferenceID: String?
+  package var metadata: [NamedText]
 
   package init(
-    id: EventID, relyingParty: String, created: Timestamp, errorCode: String?, result: ResultPlace? = nil
+    id: EventID, relyingParty: String, created: Timestamp, errorCode: String?, result: ResultPlace? = nil,
+    clientReferenceID: String? = nil, metadata: [NamedText] = []
   ) {
     self.id = id
     self.relyingParty = relyingParty
     self.created = created
     self.errorCode = errorCode
     self.result = result
-  }
-
-  /// The event of a change that was written at `now`; nil for a state that is no end.
-  package init?(
-    of address: SessionAddress, _ state: SessionState, result: ResultPlace? = nil, at now: Timestamp
-  ) {
-    guard let type = EventType(state.status) else { return nil }
-    self.init(
-      id: EventID(address.id, type), relyingParty: address.relyingParty, created: now,
-      errorCode: state.lastError?.code, result: result)
+    self.clientReferenceID = clientReferenceID
+    self.metadata = metadata
   }
 }
 
 package struct EventQuery: Sendable, Hashable {
-  package var limit: Int
+  package var limit = Limits.pageSize
   package var startingAfter: EventID?
   package var type: EventType?
-
-  package init(limit: Int = Limits.pageSize, startingAfter: EventID? = nil, type: EventType? = nil) {
-    self.limit = limit
-    self.startingAfter = startingAfter
-    self.type = type
-  }
 }
 
-package struct EventPage: Sendable, Hashable {
-  package let events: [EventRecord]
-  package let hasMore: Bool
+package typealias EventPage = Page<EventRecord>
 
-  package init(events: [EventRecord], hasMore: Bool) {
-    self.events = events
-    self.hasMore = hasMore
-  }
-}
-
-/// An event as it is sent to an endpoint: a message of Standard Webhooks 1.0.0.
-///
-/// The id is the event's and the same in every attempt, so that a receiver can tell what it has had already; the time
-/// is the attempt's, so that it can refuse what somebody repeats later.
+/// An event as it is sent: a message of Standard Webhooks 1.0.0. Every attempt has the same id, so that a receiver
+/// recognizes duplicates. The time is that of the attempt, so that a receiver can refuse replays.
 package struct EventMessage: Sendable {
-  /// `webhook-id`, `webhook-timestamp`, `webhook-signature`, `content-type`.
   package let headers: [(name: String, value: String)]
   package let body: [UInt8]
 
-  package init(_ event: EventRecord, isLive: Bool, secrets: [WebhookSecret], at now: Timestamp) {
-    body = EventRendering(isLive: isLive).json(event).serialized()
+  package init(
+    _ event: EventRecord, isLive: Bool, showsMetadata: Bool, secrets: [WebhookSecret], at now: Timestamp
+  ) {
+    body = EventRendering(isLive: isLive, showsMetadata: showsMetadata).json(event).serialized()
     headers = [
-      ("content-type", "application/json"),
-      ("webhook-id", event.id.text),
+      ("content-type", "application/json"), ("webhook-id", event.id.text),
       ("webhook-timestamp", "\(now.secondsSince1970)"),
       ("webhook-signature", Self.signatures(of: body, id: event.id.text, at: now, by: secrets)),
     ]
   }
 
-  /// `v1,` and the base64 of an HMAC-SHA256 over id, time and body with dots between, once for each secret.
+  /// One signature for each secret: `v1,` and the base64 of an HMAC-SHA256 over id, time and body, which are separated
+  /// by dots.
   static func signatures(of body: [UInt8], id: String, at time: Timestamp, by secrets: [WebhookSecret]) -> String {
     let content = Array("\(id).\(time.secondsSince1970).".utf8) + body
     return secrets.map { "v1," + Base64.encode($0.authenticate(content)) }.joined(separator: " ")
   }
+}
+
+/// Events and deliveries in replies and webhook messages.
+struct EventRendering {
+  let isLive: Bool
+  /// Whether the relying party's events carry `metadata`.
+  let showsMetadata: Bool
+
+  func json(_ event: EventRecord) -> JSON { Self.event.write(shown(event)) }
+  func json(_ delivery: DeliveryRecord) -> JSON { Self.delivery.write(shown(delivery)) }
+
+  func list(_ page: EventPage) -> JSON { Self.eventList.write(shown(page)) }
+  func list(_ page: DeliveryPage) -> JSON { Self.deliveryList.write(shown(page)) }
+
+  private func shown<Value>(_ page: Page<Value>) -> Page<Shown<Value>> {
+    Page(entries: page.entries.map(shown), hasMore: page.hasMore)
+  }
+
+  private func shown<Value>(_ value: Value) -> Shown<Value> {
+    Shown(value: value, isLive: isLive, showsMetadata: showsMetadata)
+  }
+
+  /// A stored record, the mode of the server, and the relying party's choice.
+  struct Shown<Value: Sendable>: Sendable {
+    let value: Value
+    let isLive: Bool
+    let showsMetadata: Bool
+  }
+
+  static let event = Shape<Shown<EventRecord>>.open(
+    "Event", "A change of a session, as it is listed and as it is sent to webhooks.",
+    [
+      .always("id", \.value.id.text, .written(like: EventID.pattern), "Names the event; the same in every delivery."),
+      .always("object", { _ in "event" }, .kind, "`event`."),
+      .always("type", \.value.id.type, .word, "The event's type. Ignore types that you do not know."),
+      .always("created", \.value.created, .seconds, "When the event was written, in Unix seconds."),
+      .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),
+      .always("data", { $0 }, session, "The session, as it then was."),
+    ])
+
+  static let eventList = Page.shape(of: event, "EventList")
+
+  private static let session = Shape<Shown<EventRecord>>.open(
+    "EventSession", "The session that an event is about. Nothing in it is personal, unless your own texts are.",
+    [
+      .always("id", \.value.id.session.text, .written(like: SessionID.pattern), "The session's id."),
+      .always("object", { _ in "verification_session" }, .kind, "`verification_session`."),
+      .always(
+        "status", \.value.id.type.status.rawValue, .written(EventType.allCases.map(\.status.rawValue)),
+        "The session's status after the event."),
+      .orNull(
+        "client_reference_id", \.value.clientReferenceID, .written(),
+        "Your own id, as you gave it; null if you gave none or the session was redacted since."),
+      .ifAny(
+        "metadata", { $0.showsMetadata ? $0.value.metadata : nil }, .metadata,
+        "Your own texts, if your configuration has `metadata_in_events`."),
+      .orNull(
+        "last_error", { $0.value.errorCode.map { LastError(code: $0) } }, LastError.shape,
+        "Why it failed or was canceled, by code only; null if it was not."),
+      .ifAny(
+        "result", \.value.result, .word,
+        "Where to find a verified session's result: `inline` in the reply to the submit, later only what the policy "
+          + "retains; `waiting` if `expand[]=result` reads it."),
+    ])
+
+  static let delivery = Shape<Shown<DeliveryRecord>>.open(
+    "WebhookDelivery", "The delivery of one event to one endpoint.",
+    [
+      .always("id", \.value.id.text, .written(like: DeliveryID.pattern), "Names the delivery."),
+      .always("object", { _ in "webhook_delivery" }, .kind, "`webhook_delivery`."),
+      .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),
+      .always("event", \.value.event.id.text, .written(like: EventID.pattern), "The event that is delivered."),
+      .always("endpoint", \.value.endpoint, .written(), "The endpoint's id in the configuration."),
+    ] + progress)
+
+  private static let progress: [WrittenMember<Shown<DeliveryRecord>>] = [
+    .always("status", \.value.status, .word, "`dead` after the last attempt failed: retry it by hand."),
+    .always("attempts", \.value.attempts, .count, "Attempts made since the delivery was last begun."),
+    .always("created", \.value.begun, .seconds, "When the delivery was begun, in Unix seconds."),
+    .orNull(
+      "next_attempt_at", { $0.value.status == .pending ? $0.value.due : nil }, .seconds,
+      "When the next attempt is made, in Unix seconds; null if there is none."),
+    .orNull("last_failure", \.value.fault, failure, "Why the last attempt failed; null if none did."),
+  ]
+
+  static let deliveryList = Page.shape(of: delivery, "WebhookDeliveryList")
+
+  private static let failure = Shape<DeliveryFault>.open(
+    "WebhookFailure", "Why an attempt to deliver an event failed.",
+    [
+      .always("reason", \.reason, .word, "The kind of failure."),
+      .orNull("http_status", \.httpStatus, .count, "The endpoint's HTTP status; null if it sent none."),
+    ])
 }

@@ -1,43 +1,34 @@
 import Base
+import Cryptography
+import Trust
 
-/// The events of sessions, and the outbox that they are delivered from.
-///
-/// An event is written by the store itself, in the transaction of the change that it tells (`recordOutcome`, `cancel`,
-/// `redact`, `sweep`): each change that was committed has its event, and no other. Events, and with them their
-/// deliveries, are deleted by `sweep` after `Limits.eventRetention`.
+/// The events of sessions, and the outbox for their delivery. The store writes an event in the transaction of its
+/// change. `sweep` deletes events, with their deliveries, after `Limits.eventRetention`.
 package protocol EventStore: Sendable {
   func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord?
 
-  /// A page of one relying party's events, newest first; nil where `startingAfter` is not one of them.
+  /// A page of one relying party's events, newest first; nil if `startingAfter` is not one of them.
   func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage?
 
-  // MARK: Outbox
-
-  /// Takes the oldest events that were not distributed yet, at most `limit`, and makes a delivery of each to every
-  /// endpoint that subscribes now, in one transaction. So an event goes to the endpoints that were configured when it
-  /// happened, or shortly after. Returns how many events it took.
+  /// Takes the oldest new events, at most `limit`, and makes a delivery of each event to every subscriber. Returns the
+  /// number of events.
   func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int
 
-  /// Claims due deliveries, at most `limit`, in the order of the quotas; of one endpoint, those due longest come first.
-  /// A claim holds for `Limits.deliveryLease` seconds: until then no other process gets the delivery, afterwards any
-  /// may. Counts the attempt.
+  /// Claims due deliveries, at most `limit`, in the order of the quotas; for each endpoint, the oldest first. Counts
+  /// the attempts. No other process gets a claimed delivery for `Limits.deliveryLease` seconds.
   func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord]
 
-  /// Writes what an attempt came to. Returns false and writes nothing if the claim has lapsed and another process has
-  /// the delivery.
-  func recordDelivery(
-    _ claimed: DeliveryRecord, _ result: AttemptResult
-  ) async throws(StoreError) -> Bool
+  /// Records the result of an attempt. Returns false if another process has claimed the delivery since.
+  func recordDelivery(_ claimed: DeliveryRecord, _ result: AttemptResult) async throws(StoreError) -> Bool
 
-  /// A page of one relying party's deliveries of one status, those of the newest events first; nil where
-  /// `startingAfter` is no delivery of its.
+  /// A page of deliveries of one status, newest events first; nil if `startingAfter` is not one of them.
   func deliveries(of relyingParty: String, _ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage?
 
-  /// Begins a dead letter anew, due at once.
+  /// Revives a dead letter, which is then due at once.
   func retryDelivery(
     _ id: DeliveryID, of relyingParty: String, at now: Timestamp
   ) async throws(StoreError) -> DeliveryRetry
@@ -45,7 +36,6 @@ package protocol EventStore: Sendable {
   func outboxState() async throws(StoreError) -> OutboxState
 }
 
-/// An endpoint as a store knows it.
 package struct WebhookAddress: Sendable, Hashable {
   package let relyingParty: String
   package let endpoint: String
@@ -56,22 +46,12 @@ package struct WebhookAddress: Sendable, Hashable {
   }
 }
 
-/// Which events an endpoint is told of.
 package struct WebhookSubscription: Sendable, Hashable {
   package let address: WebhookAddress
   package let types: Set<EventType>
-
-  package init(address: WebhookAddress, types: Set<EventType>) {
-    self.address = address
-    self.types = types
-  }
-
-  package func includes(_ event: EventRecord) -> Bool {
-    address.relyingParty == event.relyingParty && types.contains(event.id.type)
-  }
 }
 
-/// How many deliveries of one endpoint may be taken.
+/// The maximum number of deliveries to claim for one endpoint.
 package struct DeliveryQuota: Sendable, Hashable {
   package let address: WebhookAddress
   package let limit: Int
@@ -82,7 +62,6 @@ package struct DeliveryQuota: Sendable, Hashable {
   }
 }
 
-/// What an attempt came to.
 package enum AttemptResult: Sendable, Hashable {
   case delivered
   case retry(at: Timestamp, DeliveryFault)
@@ -91,38 +70,28 @@ package enum AttemptResult: Sendable, Hashable {
 
 package enum DeliveryRetry: Sendable, Hashable {
   case begun(DeliveryRecord)
-  /// It is no dead letter.
+  /// The delivery is not a dead letter.
   case refused(DeliveryRecord)
   case notFound
 }
 
 package struct DeliveryQuery: Sendable, Hashable {
-  package var limit: Int
+  package var limit = Limits.pageSize
   package var startingAfter: DeliveryID?
-  package var status: DeliveryStatus
+  package var status: DeliveryStatus?
+  /// The event that is delivered.
+  package var event: EventID?
 
-  package init(limit: Int = Limits.pageSize, startingAfter: DeliveryID? = nil, status: DeliveryStatus = .dead) {
-    self.limit = limit
-    self.startingAfter = startingAfter
-    self.status = status
-  }
+  /// Of one event, every delivery; otherwise dead letters, unless a status is named.
+  package var statusInForce: DeliveryStatus? { status ?? (event == nil ? .dead : nil) }
 }
 
-package struct DeliveryPage: Sendable, Hashable {
-  package let deliveries: [DeliveryRecord]
-  package let hasMore: Bool
+package typealias DeliveryPage = Page<DeliveryRecord>
 
-  package init(deliveries: [DeliveryRecord], hasMore: Bool) {
-    self.deliveries = deliveries
-    self.hasMore = hasMore
-  }
-}
-
-/// How much waits, of all relying parties, for the metrics.
+/// Queue lengths over all relying parties, for the metrics.
 package struct OutboxState: Sendable, Hashable {
   package let pending: Int
   package let dead: Int
-  /// When the pending delivery that waits longest was begun.
   package let oldestPending: Timestamp?
 
   package init(pending: Int, dead: Int, oldestPending: Timestamp?) {
@@ -132,14 +101,13 @@ package struct OutboxState: Sendable, Hashable {
   }
 }
 
-/// The name of one event's delivery to one endpoint, `whd_…_verified_main`.
+/// Names one event's delivery to one endpoint: `whd_…_verified_main`.
 package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "whd_"
-  /// All that an id can be, as a regular expression (ECMA-262).
-  package static let pattern = RandomName.pattern(
+  /// A regular expression (ECMA-262) for every id.
+  package static let pattern = Base62.pattern(
     prefix: prefix, suffix: EventID.statuses + "_[A-Za-z0-9._-]{1,\(Limits.webhookIDCharacters)}")
   package let event: EventID
-  /// The endpoint's id in the configuration.
   package let endpoint: String
 
   package init(_ event: EventID, to endpoint: String) {
@@ -147,7 +115,7 @@ package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
     self.endpoint = endpoint
   }
 
-  /// The id, or nil where the text cannot be one; whether it exists only the store knows.
+  /// Nil if the text is malformed. Only the store knows whether the delivery exists.
   package init?(_ text: String) {
     let parts = text.split(separator: "_", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, parts[0] + "_" == Self.prefix, WebhookEndpoint.isID(parts[3]),
@@ -161,32 +129,27 @@ package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
 }
 
 package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
-  /// To be tried when it is due; while it is being tried, it is due again at the end of the lease.
+  /// Attempted when it is due. During an attempt, it is due at the end of the lease.
   case pending
   case delivered
-  /// Given up: a dead letter, tried again only when somebody asks for it.
   case dead
 }
 
-/// Why an attempt came to nothing.
 package struct DeliveryFault: Sendable, Hashable {
   package enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The server may not connect to the endpoint's address.
     case notAllowed = "not_allowed"
-    /// No answer came, or none in time.
     case unavailable
-    /// The answer is a redirect. Redirects are never followed.
+    /// Redirects are never followed.
     case redirected
-    /// Any other answer than 2xx.
+    /// A status other than 2xx.
     case refused
-    /// 410: the receiver wants no more of it.
     case gone
-    /// Nobody tried: the endpoint is no longer configured.
+    /// Not attempted: the endpoint is no longer configured.
     case abandoned
   }
 
   package let reason: Reason
-  /// The HTTP status of the answer; nil if none came.
+  /// Nil if no reply came.
   package let httpStatus: Int?
 
   package init(_ reason: Reason, httpStatus: Int? = nil) {
@@ -195,19 +158,18 @@ package struct DeliveryFault: Sendable, Hashable {
   }
 }
 
-/// A delivery as it is stored. `attempts` and `due` together also name the claim: whoever records the end of an attempt
-/// gives back the record as it was claimed.
+/// A stored delivery. `attempts` and `due` also identify the claim, so return the record as it was claimed.
 package struct DeliveryRecord: Sendable, Hashable {
-  package let event: EventRecord
+  package var event: EventRecord
   package let endpoint: String
   package var status: DeliveryStatus
-  /// How many attempts were made since `begun`, with the one under way.
+  /// The number of attempts since `begun`, including the current attempt.
   package var attempts: Int
-  /// When it was made, or asked for again.
+  /// When the delivery was created, or was last revived by the relying party.
   package var begun: Timestamp
-  /// When a pending delivery is tried next.
+  /// The time of the next attempt of a pending delivery.
   package var due: Timestamp
-  /// Why the last attempt that ended failed; nil if it succeeded, or if none has ended.
+  /// Why the last finished attempt failed; nil if it succeeded, or if there was none.
   package var fault: DeliveryFault?
 
   package init(
@@ -224,4 +186,74 @@ package struct DeliveryRecord: Sendable, Hashable {
   }
 
   package var id: DeliveryID { DeliveryID(event.id, to: endpoint) }
+}
+
+/// An endpoint for a relying party's events, and the secrets that authenticate the messages.
+package struct WebhookEndpoint: Sendable {
+  /// At most `Limits.webhookIDCharacters` letters, digits, `-`, `.` and `_`. An endpoint with a new id is a new
+  /// endpoint.
+  package let id: String
+  package let url: String
+  /// Each secret signs every message. There are two while receivers change over: the current secret and its
+  /// predecessor.
+  package let secrets: [WebhookSecret]
+  package let types: Set<EventType>
+  /// Allowed targets in addition to public hosts on port 443.
+  package let targets: InternalTargets
+
+  package init(
+    id: String, url: String, secrets: [WebhookSecret], types: Set<EventType> = Set(EventType.allCases),
+    targets: InternalTargets = .none
+  ) {
+    self.id = id
+    self.url = url
+    self.secrets = secrets
+    self.types = types
+    self.targets = targets
+  }
+
+  /// The id is part of a delivery's id, and thus of an address.
+  package static func isID(_ text: some StringProtocol) -> Bool {
+    (1...Limits.webhookIDCharacters).contains(text.utf8.count)
+      && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.".utf8.contains($0) }
+  }
+}
+
+extension RelyingParty {
+  package func subscription(of endpoint: WebhookEndpoint) -> WebhookSubscription {
+    WebhookSubscription(address: WebhookAddress(relyingParty: id, endpoint: endpoint.id), types: endpoint.types)
+  }
+}
+
+/// A symmetric secret of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
+package final class WebhookSecret: Sendable {
+  package static let prefix = "whsec_"
+  package static let lengths = 24...64
+  private let key: SecretBytes
+
+  package init?(_ key: consuming SecretBytes) {
+    guard Self.lengths.contains(key.count) else { return nil }
+    self.key = key
+  }
+
+  package convenience init?(_ text: String) {
+    guard let key = SecretBytes(copying: Array(text.utf8)).withUnsafeBytes({ Self.key(in: $0) }) else { return nil }
+    self.init(key)
+  }
+
+  /// Reads a file's content, without white space at its end.
+  package convenience init?(content: UnsafeRawBufferPointer) {
+    guard let key = Self.key(in: content.withoutTrailingSpace) else { return nil }
+    self.init(key)
+  }
+
+  private static func key(in text: UnsafeRawBufferPointer) -> SecretBytes? {
+    guard text.starts(with: prefix.utf8) else { return nil }
+    return SecretBytes.decoding(base64: UnsafeRawBufferPointer(rebasing: text.dropFirst(prefix.utf8.count)))
+  }
+
+  /// The text of the secret, for the receiver.
+  package var exposed: String { Self.prefix + Base64.encode(key.exposed()) }
+
+  func authenticate(_ content: [UInt8]) -> [UInt8] { HMAC.authenticate(content, key: key, hash: .sha256) }
 }

@@ -4,103 +4,73 @@ import Longfellow
 import Mdoc
 import Trust
 
-/// Everything that one verdict rests on: with it the ordinary verifier comes to the same report again, anywhere and
-/// without a network.
-///
-/// The answer is kept as it was posted, with the challenge that it answered; of the trust store the anchors in question;
-/// of publishers the lists as they were signed. A merchant's private key is not in it, only what opens this one answer.
+/// Everything that one verdict depends on, so that the ordinary verifier can reproduce the report anywhere without a
+/// network: the posted response and its challenge, the relevant trust anchors, and the signed lists of publishers.
+/// There is no merchant's private key, but only the secret that opens this response.
 package struct EvidenceBundle: Sendable {
-  /// Of a sealed one.
   package static let mediaType = "application/octet-stream"
 
-  /// That of the server that kept it. What only test mode or staging trusts is trusted only in a bundle of that mode.
+  /// The mode of the server that kept the bundle. A test or staging anchor is trusted only in a bundle of the same
+  /// mode.
   package let mode: ServerMode
-  /// The version of the program that kept it.
-  package let program: String
   package let session: SessionID
   package let relyingParty: String
   package let protocolName: String
   package let request: PresentationRequest
-  /// The request as the wallet had it.
+  /// The request as the wallet received it.
   let requestData: JSONText
-  /// What the protocol kept of the challenge, which is used up.
   let material: SharedSecret
-  let answer: WalletAnswer.Content
-  /// What opens the answer beside the challenge: `WalletProtocol.openingSecret`.
+  let response: WalletResponse.Content
+  /// The secret that opens the response (`VerificationRules.didOpen`); nil if the challenge is sufficient.
   let openingSecret: SharedSecret?
   let clockSkew: Int64
-  /// Whether the session's proofs might be stamped with a later time of their day: `ProofPolicy.acceptsEndOfDay`.
-  let acceptsEndOfDay: Bool
   let trust: TrustExcerpt
   let revocation: EvidenceRevocation
-  /// As it was given.
   package let report: ReportRecord
+  /// `ProofPolicy.acceptsEndOfDay` of that server.
+  var acceptsEndOfDay = false
+  /// The version of the program that kept the bundle.
+  package var program = ProgramVersion.text
+}
 
-  /// Opens what a server gave out.
-  package init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceFault) {
+extension EvidenceBundle {
+  package init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceError) {
     let content = try EvidenceKey.open(sealed, with: keys)
-    // A bundle that opens was sealed with the key. It is unreadable only if we, or somebody else with the key, erred.
+    // Only a holder of the key can seal a bundle that opens, so the error is the holder's.
     guard let json = try? JSON(parsing: content, values: .max), let bundle = EvidenceBundle(json) else {
-      throw EvidenceFault(.evidenceMalformed, "the content is not that of a bundle")
+      throw EvidenceError(.evidenceMalformed, "the content is not a bundle")
     }
     self = bundle
   }
-
-  init(
-    mode: ServerMode, session: SessionID, relyingParty: String, protocolName: String, request: PresentationRequest,
-    requestData: JSONText, material: SharedSecret, answer: WalletAnswer.Content, openingSecret: SharedSecret?,
-    clockSkew: Int64, trust: TrustExcerpt, revocation: EvidenceRevocation, report: ReportRecord,
-    acceptsEndOfDay: Bool = false, program: String = ProgramVersion.text
-  ) {
-    self.mode = mode
-    self.program = program
-    self.session = session
-    self.relyingParty = relyingParty
-    self.protocolName = protocolName
-    self.request = request
-    self.requestData = requestData
-    self.material = material
-    self.answer = answer
-    self.openingSecret = openingSecret
-    self.clockSkew = clockSkew
-    self.acceptsEndOfDay = acceptsEndOfDay
-    self.trust = trust
-    self.revocation = revocation
-    self.report = report
-  }
 }
 
-/// Personal, all of it.
 extension EvidenceBundle: CustomStringConvertible, CustomReflectable {
   package var description: String { "EvidenceBundle(\(session), redacted)" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The content of a bundle inside its seal.
 extension EvidenceBundle {
-  /// Here the challenge's material and the secret that opens the answer are ordinary text, not wiped memory, until the
-  /// bundle is sealed. They open only this answer, which stands beside them.
+  /// Until the bundle is sealed, its secrets are ordinary text in memory that is not wiped.
   var json: JSON {
     .members([
       "program": .string(program), "livemode": .bool(mode.isLive), "mode": .string(mode.rawValue),
-      "session": .string(session.text),
-      "relying_party": .string(relyingParty), "protocol": .string(protocolName),
+      "session": .string(session.text), "relying_party": .string(relyingParty), "protocol": .string(protocolName),
       "request": request.storedJSON, "request_data": .written(requestData),
-      "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(answer),
+      "material": .string(Base64.encode(material.bytes.exposed())), "answer": Self.json(response),
       "opening_secret": openingSecret.map { .string(Base64.encode($0.bytes.exposed())) },
       "clock_skew": .integer(clockSkew), "zk_end_of_day": .bool(acceptsEndOfDay),
-      "trust": trust.json, "revocation": revocation.json, "report": report.writtenOut,
+      "trust": trust.json, "revocation": revocation.json, "report": ReportRecord.writtenOut.write(report),
     ])
   }
 
-  /// Nil for what `json` did not give.
   init?(_ json: JSON) {
     guard let program = json["program"]?.string, let mode = Self.mode(json),
       let session = json["session"]?.string.flatMap(SessionID.init), let party = json["relying_party"]?.string,
       let protocolName = json["protocol"]?.string,
       let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
       let requestData = json["request_data"].map(JSONText.init),
-      let material = json["material"]?.string.flatMap(Base64.decode), let answer = json["answer"].flatMap(Self.answer),
+      let material = json["material"]?.string.flatMap(Base64.decode),
+      let response = json["answer"].flatMap(Self.response),
       let clockSkew = json["clock_skew"]?.integer, (0...Limits.longestClockSkew).contains(clockSkew),
       let trust = json["trust"].flatMap({
         TrustExcerpt($0, allowsTestCertificates: mode == .test, allowsTestTier: mode != .live)
@@ -110,46 +80,39 @@ extension EvidenceBundle {
     else { return nil }
     self.init(
       mode: mode, session: session, relyingParty: party, protocolName: protocolName, request: request,
-      requestData: requestData, material: SharedSecret(SecretBytes(copying: material)), answer: answer,
+      requestData: requestData, material: SharedSecret(SecretBytes(copying: material)), response: response,
       openingSecret: json["opening_secret"]?.string.flatMap(Base64.decode).map {
         SharedSecret(SecretBytes(copying: $0))
       }, clockSkew: clockSkew, trust: trust,
       revocation: revocation, report: report, acceptsEndOfDay: json["zk_end_of_day"]?.bool ?? false, program: program)
   }
 
-  /// A bundle from before the member `mode` says it by `livemode` alone. Nil where the two contradict each other.
+  /// Bundles from before the member `mode` have only `livemode`. Nil if `mode` and `livemode` contradict each other.
   private static func mode(_ json: JSON) -> ServerMode? {
     guard let isLive = json["livemode"]?.bool else { return nil }
     guard let name = json["mode"] else { return isLive ? .live : .test }
     return name.string.flatMap(ServerMode.init).flatMap { $0.isLive == isLive ? $0 : nil }
   }
 
-  private static func json(_ answer: WalletAnswer.Content) -> JSON {
-    switch answer {
+  private static func json(_ response: WalletResponse.Content) -> JSON {
+    switch response {
     case .bytes(let bytes): ["bytes": .string(Base64.encode(bytes))]
     case .parameters(let parameters): ["parameters": parameters]
     }
   }
 
-  private static func answer(_ json: JSON) -> WalletAnswer.Content? {
+  private static func response(_ json: JSON) -> WalletResponse.Content? {
     if let parameters = json["parameters"] { return .parameters(parameters) }
     return json["bytes"]?.string.flatMap(Base64.decode).map { .bytes($0) }
   }
 }
 
 extension EvidenceBundle {
-  /// - `fault` is nil where the answer was accepted again, with the report that was given.
-  package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceFault?)
+  /// - `fault` is nil if the response is accepted again, with the same report.
+  package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceError?)
 
-  /// Verifies the answer once more, by the protocol and the verifier that servers use, at the time and with the trust
-  /// and the lists of then.
-  ///
-  /// The report is that of this verification. Where it is not the one that was given, or the answer is not accepted, the
-  /// bundle proves nothing: `evidence.report_mismatch`.
-  ///
-  /// - Parameters:
-  ///   - circuits: by what a zero-knowledge proof is verified; nil where none are at hand.
-  ///   - protocols: those that the program has.
+  /// Verifies the response again as servers do, at its time and with its trust and lists. If it is rejected or the
+  /// report differs, the bundle proves nothing: `evidence.report_mismatch`.
   package func verify(
     circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(in: .live)
   ) async -> Verification {
@@ -161,8 +124,9 @@ extension EvidenceBundle {
     if let wallet = protocols.first(where: { $0.name == protocolName }) {
       let secret = openingSecret.map { $0.bytes.withUnsafeBytes { SecretBytes(copying: $0) } }
       authentication = wallet.reopening(with: secret).authenticate(
-        answer, answering: .kept(in: self), request: request, relyingParty: RelyingParty(id: relyingParty),
-        verifier: verifier, at: now)
+        response, to: .kept(in: self),
+        by: VerificationRules(
+          request: request, relyingParty: RelyingParty(id: relyingParty), verifier: verifier, now: now))
     } else {
       authentication = verifier.refuse([Check(.sessionProtocolMismatch, .failed, detail: protocolName)], at: now)
     }
@@ -171,18 +135,120 @@ extension EvidenceBundle {
     let report = ReportRecord(verdict.report, id: self.report.id.flatMap(ReportID.init))
     if case .accepted = verdict.outcome, report == self.report { return (verdict, report, nil) }
     let detail = program == ProgramVersion.text ? nil : "kept by version \(program); this is \(ProgramVersion.text)"
-    return (verdict, report, EvidenceFault(.evidenceReportMismatch, detail))
+    return (verdict, report, EvidenceError(.evidenceReportMismatch, detail))
   }
 }
 
-/// What became of a verified session's evidence, where the relying party's policy asks for it.
+/// The status of a verified session's evidence, if the relying party's policy asks for it.
 package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
-  /// The answer disclosed an element that was not requested with `intent_to_retain: true`, or holds something that was
-  /// not read. A bundle would keep that too, since nothing can be taken out of a signed answer.
+  /// An element must not be kept, or part of the response was not read: nothing can be cut out of a signed response.
   case declined
-  /// With the lists that its revocation rests on, the bundle would be larger than the limits; or it nests deeper.
+  /// The bundle, including revocation lists, would exceed the limits of size or depth.
   case tooLarge = "too_large"
-  /// Kept, and erased on the day of the value that may be kept the least.
+  /// Erased when the shortest retention of a value in it ended.
   case erased
+}
+
+/// The revocation status from publishers at the time of the verification. The lists are verified again as of that time.
+/// An undetermined status is taken from the bundle, since no list proves it: it can only make a verdict worse.
+struct EvidenceRevocation: RevocationSource {
+  /// Undetermined statuses, by the index of the question in the response.
+  private var unknown: [Int: Unknown] = [:]
+  private var lists: [RevocationList] = []
+  private let mode: ServerMode
+
+  private struct Unknown: StoredValue, Sendable {
+    let question: Int
+    let reason: RevocationUncertainty
+    let detail: String?
+
+    static let stored = StoredShape<Unknown>(
+      Unknown.init, .init("question", \.question), .init("reason", \.reason), .optional("detail", \.detail))
+  }
+
+  init(mode: ServerMode) { self.mode = mode }
+
+  init(of questions: [RevocationQuestion], foundIn evidence: RevocationEvidence, mode: ServerMode) {
+    self.mode = mode
+    for (index, question) in questions.enumerated() {
+      guard case .undetermined(let reason, let detail) = evidence.finding(for: question) else { continue }
+      unknown[index] = Unknown(question: index, reason: reason, detail: detail)
+    }
+    for list in evidence.lists where !lists.contains(list) { lists.append(list) }
+  }
+
+  func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence {
+    var kept = StaticListFetcher()
+    for list in lists { kept[list.address] = .success(FetchedList(bytes: list.bytes)) }
+    // The rules of the bundle's mode apply: test mode may fetch from more hosts.
+    let checker = RevocationChecker(fetcher: kept, allowsLoopback: mode == .test)
+    let open = questions.enumerated().filter { unknown[$0.offset] == nil }.map(\.element)
+    let found = await checker.evidence(for: open, at: now)
+    var evidence = RevocationEvidence()
+    for (index, question) in questions.enumerated() {
+      let stated = unknown[index].map { RevocationFinding.undetermined($0.reason, detail: $0.detail) }
+      evidence.note(stated ?? found.finding(for: question), for: question)
+    }
+    return evidence
+  }
+
+  var json: JSON { Kept(lists: lists, unknown: unknown.values.sorted { $0.question < $1.question }).storedJSON }
+
+  init?(_ json: JSON, mode: ServerMode) {
+    guard let kept = Kept(storedJSON: json) else { return nil }
+    self.mode = mode
+    lists = kept.lists
+    unknown = Dictionary(kept.unknown.map { ($0.question, $0) }) { $1 }
+  }
+
+  private struct Kept: StoredValue {
+    let lists: [RevocationList]
+    let unknown: [Unknown]
+
+    static let stored = StoredShape<Kept>(Kept.init, .list("lists", \.lists), .list("unknown", \.unknown))
+  }
+}
+
+extension RevocationList: StoredValue {
+  package static let stored = StoredShape<RevocationList>(
+    RevocationList.init, .init("address", \.address), .init("bytes", \.bytes))
+}
+
+extension RevocationUncertainty: StoredValue {
+  package static let stored = StoredShape<Self>(write: { .string($0.rawValue) }, read: { $0.string.flatMap(Self.init) })
+}
+
+/// Finds a bundle in an exported audit log. The holder of an evidence key could seal an invented bundle, but cannot add
+/// it to the log.
+package struct EvidenceTrace: Sendable {
+  private let session: String
+  private let digest: String
+  private var verification: AuditVerification
+  private var isFound = false
+
+  package init(of bundle: EvidenceBundle, sealed: [UInt8], noted heads: [AuditHead] = []) {
+    session = bundle.session.text
+    digest = Hex.encode(HashAlgorithm.sha256.hash(sealed))
+    verification = AuditVerification(noted: heads)
+  }
+
+  package mutating func read(_ line: [UInt8], at position: AuditPosition) {
+    verification.read(line, at: position)
+    // Search the bytes before parsing a line: that is faster, and almost no line has the digest.
+    guard line.firstRange(of: Array(digest.utf8)) != nil, case .entry(let link) = AuditLine(parsing: line),
+      let entry = try? JSON(parsing: link.entry)
+    else { return }
+    if entry["session"]?.string == session, entry["evidence"]?.string == digest { isFound = true }
+  }
+
+  package mutating func endFile(_ name: String) { verification.endFile(name) }
+
+  /// Nil if the log is valid and has the bundle.
+  package func fault() -> EvidenceError? {
+    if let finding = verification.verdict().findings.first {
+      return EvidenceError(.evidenceNotInAudit, "the audit log does not verify: \(finding.code.rawValue)")
+    }
+    return isFound ? nil : EvidenceError(.evidenceNotInAudit)
+  }
 }

@@ -3,23 +3,14 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// Apple's in-app protocol as the service sees it.
 package struct AppleInAppProtocol: WalletProtocol {
   package let name = "apple-in-app"
   private let publishedKey: AppleInApp.PublishedKeyPolicy
-  /// Of the one answer that is opened again.
-  private let opening: AppleOpening?
+  /// The secret that opens the one response of a bundle of evidence.
+  private var kept: AppleOpening?
 
-  /// - Parameter showsSimulatedAnswers: test mode; answers of Apple's simulator are refused in any mode.
-  package init(showsSimulatedAnswers: Bool = false) {
-    publishedKey = showsSimulatedAnswers ? .simulate : .refuse
-    opening = nil
-  }
-
-  private init(opening: AppleOpening) {
-    publishedKey = .refuse
-    self.opening = opening
-  }
+  /// - Parameter showsSimulatedResults: in test mode. Responses of Apple's simulator are refused in every mode.
+  package init(showsSimulatedResults: Bool = false) { publishedKey = showsSimulatedResults ? .simulate : .refuse }
 
   package func makeRequest(
     _ request: PresentationRequest, in context: RequestContext
@@ -28,134 +19,101 @@ package struct AppleInAppProtocol: WalletProtocol {
       throw ServiceError(.apiProtocolUnsupported, "This relying party has no Apple merchant.")
     }
     let appleRequest: AppleRequest
-    do throws(AppleRequest.Problem) {
+    do throws(AppleRequestError) {
       appleRequest = try AppleRequest(request)
     } catch {
       throw ServiceError(error, in: request)
     }
-    let nonce: [UInt8]
     do throws(CryptoError) {
-      nonce = try Random.bytes(Limits.nonceBytes)
-    } catch {
-      throw .cryptoFailed
-    }
-    // Merchant and team are kept with the nonce: an answer under way stays good when the configuration changes.
-    let material = Material(nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID)
-    return OutgoingRequest(
-      data: appleRequest.json(nonce: nonce, merchantID: apple.merchantID), material: material.serialized)
+      let challenge = try AppleChallenge(freshFor: apple.merchant)
+      return OutgoingRequest(
+        data: appleRequest.json(nonce: challenge.nonce, merchantID: apple.merchantID), material: challenge.serialized())
+    } catch { throw .cryptoFailed }
   }
 
-  /// `data` of a submit.
   static let response = Shape<[UInt8]>.object(
     "AppleInAppResponseData", "The response that Apple's framework gave the app.", { $0 },
     Field(
-      "encrypted_data", { $0 }, .anyBase64,
-      "The bytes of `PKIdentityDocument.encryptedData`, in base64 or base64url."))
+      "encrypted_data", { $0 }, .anyBase64, "The bytes of `PKIdentityDocument.encryptedData`, in base64 or base64url."))
 
-  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
-    .answer(.bytes(try Self.response.value(of: data, at: "/data")))
+  package func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
+    .response(.bytes(try Self.response.value(of: data, at: pointer)))
   }
 
   package func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication {
-    guard case .bytes(let envelope) = answer, let material = Material(challenge.material),
-      let appleChallenge = try? AppleChallenge(
-        nonce: material.nonce, merchantID: material.merchantID, teamID: material.teamID)
-    else {
-      // What we sealed ourselves opened but does not read: only a fault of ours can make it.
-      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
+    guard case .bytes(let envelope) = response, let opening = AppleChallenge(serialized: challenge.material) else {
+      return rules.interrupted()
     }
-    let apple =
-      if let opening {
-        AppleInApp(verifier: verifier, opening: opening)
-      } else {
-        // Only the keys of the session's merchant are tried: another's answers are unknown here.
-        AppleInApp(
-          verifier: verifier, keys: relyingParty.encryptionKeys(of: material.merchantID), publishedKey: publishedKey,
-          others: relyingParty.others(than: material.merchantID))
-      }
-    return apple.authenticate(envelope, answering: appleChallenge, request: request, at: now)
+    return authenticate(envelope, answering: opening, by: rules)
   }
 
-  package func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? {
-    guard case .bytes(let envelope) = answer else { return nil }
-    return AppleOpening(of: envelope, keys: relyingParty.apple.flatMap(\.encryptionKeys))?.serialized
+  /// Opens and authenticates an envelope with the keys of the challenge's merchant.
+  func authenticate(
+    _ envelope: [UInt8], answering opening: consuming AppleChallenge, by rules: VerificationRules
+  ) -> Authentication {
+    let merchant = opening.merchant
+    var apple =
+      if let kept {
+        AppleInApp(verifier: rules.verifier, opening: kept)
+      } else {
+        // Only try the keys of the challenge's merchant.
+        AppleInApp(
+          verifier: rules.verifier, keys: rules.relyingParty.encryptionKeys(of: merchant.merchantID),
+          publishedKey: publishedKey, others: rules.relyingParty.others(than: merchant.merchantID))
+      }
+    if let didOpen = rules.didOpen { apple.didOpen = { didOpen(SharedSecret($0.serialized)) } }
+    return apple.authenticate(envelope, answering: opening, request: rules.request, at: rules.now)
   }
 
   package func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol {
     guard let secret, let opening = AppleOpening(serialized: secret) else { return self }
-    return AppleInAppProtocol(opening: opening)
-  }
-
-  /// What opens an answer, serialised as JSON.
-  private struct Material {
-    let nonce: [UInt8]
-    let merchantID: String
-    let teamID: String
-
-    init(nonce: [UInt8], merchantID: String, teamID: String) {
-      self.nonce = nonce
-      self.merchantID = merchantID
-      self.teamID = teamID
-    }
-
-    init?(_ bytes: borrowing SecretBytes) {
-      guard let json = try? JSON(parsing: bytes.exposed()), let nonce = json["nonce"]?.string.flatMap(Hex.decode),
-        let merchantID = json["merchant_id"]?.string, let teamID = json["team_id"]?.string
-      else { return nil }
-      self.init(nonce: nonce, merchantID: merchantID, teamID: teamID)
-    }
-
-    var serialized: SecretBytes {
-      let json: JSON = [
-        "nonce": .string(Hex.encode(nonce)), "merchant_id": .string(merchantID), "team_id": .string(teamID),
-      ]
-      return SecretBytes(copying: json.serialized())
-    }
+    var reopening = AppleInAppProtocol()
+    reopening.kept = opening
+    return reopening
   }
 }
 
 extension RelyingParty {
-  /// None where the merchant has gone from the configuration since it asked.
+  /// Empty if the merchant was removed from the configuration since the request was made.
   fileprivate func encryptionKeys(of merchantID: String) -> [PrivateKey] {
     apple.first { $0.merchantID == merchantID }?.encryptionKeys ?? []
   }
 
-  /// To say so where an answer is another merchant's.
+  /// Names the merchant if the response is for another merchant.
   fileprivate func others(than merchantID: String) -> AppleInApp.Others {
     let others = apple.filter { $0.merchantID != merchantID }
-    return AppleInApp.Others(
-      merchants: others.map(\.merchant), keys: others.flatMap(\.encryptionKeys).map(\.publicKey))
+    return AppleInApp.Others(merchants: others.map(\.merchant), keys: others.flatMap(\.encryptionKeys).map(\.publicKey))
   }
 }
 
 extension ServiceError {
-  fileprivate init(_ problem: AppleRequest.Problem, in request: PresentationRequest) {
-    let pointer: String
-    let detail: String
-    switch problem {
-    case .docTypeNotOffered(let document):
-      pointer = "/documents/\(document)/doc_type"
-      detail = "is not offered by Apple's in-app protocol"
-    case .elementNotOffered(let document, let element):
-      pointer = "/documents/\(document)/elements/\(element)"
-      let asked = request.documents[document]
-      let neighbour = DocTypeCatalogue.neighbour(of: asked.elements[element].element, inDocType: asked.docType)
-      detail =
-        "is not offered by Apple's in-app protocol for this document type"
-        + (neighbour.map { "; did you mean `\($0.identifier)` of `\($0.namespace)`?" } ?? "")
-    case .ageInYearsWithThresholds(let document):
-      pointer = "/documents/\(document)/age_over"
-      detail = "cannot be asked for together with `age_in_years` in-app"
-    case .mixedIntents(let document, let element):
-      pointer = "/documents/\(document)/elements/\(element)"
-      detail = "is asked for within an Apple element that has another intent to retain"
-    case .severalDocumentsRequired:
-      pointer = "/all_documents"
-      detail = "Apple's in-app protocol returns one document"
-    }
-    self.init(.apiInvalidRequest, pointers: [PointedDetail(pointer: pointer, detail: detail)])
+  fileprivate init(_ error: AppleRequestError, in request: PresentationRequest) {
+    let (pointer, detail): (String, String) =
+      switch error {
+      case .docTypeNotOffered(let document):
+        ("/documents/\(document)/doc_type", "is not offered by Apple's in-app protocol")
+      case .elementNotOffered(let document, let element):
+        (
+          "/documents/\(document)/elements/\(element)",
+          "is not offered by Apple's in-app protocol for this document type"
+            + Self.hint(request.documents[document], element)
+        )
+      case .ageInYearsWithThresholds(let document):
+        ("/documents/\(document)/age_over", "cannot be asked for together with `age_in_years` in-app")
+      case .mixedIntents(let document, let element):
+        (
+          "/documents/\(document)/elements/\(element)",
+          "must have the same `intent_to_retain` and `retain_days` as the rest of its Apple element"
+        )
+      case .severalDocumentsRequired: ("/all_documents", "Apple's in-app protocol returns one document")
+      }
+    self = .invalidMember(pointer, detail)
+  }
+
+  private static func hint(_ request: DocumentRequest, _ element: Int) -> String {
+    DocTypeCatalogue.neighbour(of: request.elements[element].element, inDocType: request.docType)
+      .map { "; did you mean `\($0.identifier)` of `\($0.namespace)`?" } ?? ""
   }
 }

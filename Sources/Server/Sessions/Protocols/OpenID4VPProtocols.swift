@@ -3,36 +3,25 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// OpenID4VP over the Digital Credentials API (OpenID4VP 1.0, appendix A) as the service sees it.
-package struct OpenID4VPWebProtocol: WalletProtocol {
-  /// How the request vouches for who asks.
-  package enum Signing: Sendable, Hashable, CaseIterable {
-    /// By the origin alone, for which the browser vouches.
+/// OpenID4VP over the Digital Credentials API (OpenID4VP 1.0, appendix A).
+struct OpenID4VPWebProtocol: WalletProtocol {
+  enum Signing: String, Sendable, CaseIterable {
+    /// The relying party is identified only by the origin, which the browser asserts.
     case unsigned
     case signed
-    /// By every reader of the relying party, for wallets that know different authorities.
+    /// Every reader of the relying party signs, since wallets trust different authorities.
     case multisigned
   }
 
-  package let signing: Signing
+  let signing: Signing
 
-  package init(_ signing: Signing) { self.signing = signing }
+  init(_ signing: Signing) { self.signing = signing }
 
-  package var name: String {
-    switch signing {
-    case .unsigned: "openid4vp-v1-unsigned"
-    case .signed: "openid4vp-v1-signed"
-    case .multisigned: "openid4vp-v1-multisigned"
-    }
-  }
+  var name: String { "openid4vp-v1-" + signing.rawValue }
 
   /// The parameters themselves, `{"request": JWS}`, or `{"request": {"payload", "signatures"}}`.
-  package func makeRequest(
-    _ request: PresentationRequest, in context: RequestContext
-  ) throws(ServiceError) -> OutgoingRequest {
-    guard let origin = context.origin else {
-      throw ServiceError(.apiInvalidRequest, pointers: [.init(pointer: "/origin", detail: "is required")])
-    }
+  func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
+    guard let origin = context.origin else { throw .invalidMember("/origin", "is required") }
     let readers = signing == .unsigned ? [] : try context.signingReaders(for: self)
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
@@ -45,47 +34,34 @@ package struct OpenID4VPWebProtocol: WalletProtocol {
         case .multisigned: ["request": try made.signed(by: readers)]
         }
       return OutgoingRequest(data: data, material: try challenge.serialized())
-    } catch {
-      throw .cryptoFailed
-    }
+    } catch { throw .cryptoFailed }
   }
 
-  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
-    try WalletResponse.decode(data, isForm: false)
+  func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
+    try PostedParameters.decode(data, at: pointer, isForm: false)
   }
 
-  package func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  func authenticate(
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication {
-    guard case .parameters(let response) = answer, let opening = OpenID4VPChallenge(serialized: challenge.material)
-    else {
-      // What we sealed ourselves opened but does not read: only a fault of ours can make it.
-      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
-    }
-    return OpenID4VP(verifier: verifier).authenticate(
-      response, answering: opening, request: request, names: relyingParty.names,
-      acceptsMACs: relyingParty.openID4VP.acceptsMACs, at: now)
+    guard case .parameters(let response) = response, let opening = OpenID4VPChallenge(serialized: challenge.material)
+    else { return rules.interrupted() }
+    return rules.authenticate(response, to: opening)
   }
 }
 
-/// OpenID4VP by redirect or QR code as the service sees it: the wallet fetches a signed request object and posts its
-/// answer (`direct_post.jwt`, or `direct_post` where the relying party wants clear answers).
-package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
-  package let name = "openid4vp"
+/// OpenID4VP by redirect or QR code: the wallet fetches a signed request object and posts its response.
+struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
+  let name = "openid4vp"
 
-  package init() {}
-
-  /// `request_uri` and what a page or a QR code needs around it.
-  package func makeRequest(
-    _ request: PresentationRequest, in context: RequestContext
-  ) throws(ServiceError) -> OutgoingRequest {
+  /// `data` holds `request_uri` and the parameters of the link or QR code.
+  func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
     let addresses = try context.walletAddresses(for: self)
     let reader = try context.signingReaders(for: self)[0]
-    // The wallet compares the name with where it is to post its answer (5.9.3).
+    // The wallet compares the reader's name with the host of `response_uri` (5.9.3).
     if case .dnsName = reader.clientIdentifier, !reader.hasDNSName(addresses.host) {
       throw ServiceError(
-        .apiProtocolUnsupported, "The reader's certificate is for another host than that of `public_url`.")
+        .apiProtocolUnsupported, "The reader's certificate does not name the host of `public_url`.")
     }
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
@@ -94,12 +70,10 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
       return OutgoingRequest(
         data: addresses.requestData(scheme: context.relyingParty.openID4VP.scheme, clientID: reader.clientID),
         material: try challenge.serialized())
-    } catch {
-      throw .cryptoFailed
-    }
+    } catch { throw .cryptoFailed }
   }
 
-  package func requestObject(
+  func requestObject(
     _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8] {
@@ -118,32 +92,132 @@ package struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     do throws(CryptoError) {
       let signed = try made.signed(by: reader, walletNonce: wallet.nonce)
       return Array(try (encryption?.encrypt(signed) ?? signed).utf8)
+    } catch { throw .cryptoFailed }
+  }
+}
+
+/// The link of the European age verification profile (A.5), for devices without the Digital Credentials API: the whole
+/// request, unsigned. Nothing proves who asks, so the document types must be configured, and no element is kept.
+package struct AgeVerificationProtocol: FetchedRequestProtocol {
+  package let name = "openid4vp-eu-age-verification"
+
+  private static let scheme = "av"
+  /// Cameras cannot read the QR codes of longer links.
+  private static let linkBytes = 2_000
+  /// A page adds a full stop and the hash of its response code to `client_id` and to `response_uri`.
+  private static let codeBytes = 2 * (1 + 43)
+
+  package init() {}
+
+  package func makeRequest(
+    _ request: PresentationRequest, in context: RequestContext
+  ) throws(ServiceError) -> OutgoingRequest {
+    let allowed = context.relyingParty.openID4VP.ageVerificationDocTypes
+    guard !allowed.isEmpty else {
+      throw ServiceError(
+        .apiProtocolUnsupported, "`\(name)` needs `openid4vp.eu_age_verification` in the relying party's configuration."
+      )
+    }
+    for (index, document) in request.documents.enumerated() {
+      guard allowed.contains(where: { $0.hasSameBytes(as: document.docType) }) else {
+        throw Self.error("/\(index)/doc_type", "must be one of `openid4vp.eu_age_verification` in this protocol")
+      }
+      if let kept = document.elements.firstIndex(where: \.intentToRetain) {
+        throw Self.error("/\(index)/elements/\(kept)/intent_to_retain", "must be false in this protocol")
+      }
+    }
+    let addresses = try context.walletAddresses(for: self)
+    // A request with this client identifier must not be signed (OpenID4VP 1.0, 5.9.3).
+    let clientID = "redirect_uri:" + addresses.response
+    let link: String
+    let outgoing: OutgoingRequest
+    do throws(CryptoError) {
+      let challenge = try OpenID4VPChallenge(
+        freshFor: .client(id: clientID, responseURI: addresses.response), isEncrypted: false)
+      // A link is too short for hints of issuers.
+      let made = OpenID4VPRequest(request, challenge: challenge)
+      link = WalletAddresses.link(scheme: Self.scheme, made.linkParameters)
+      outgoing = OutgoingRequest(
+        data: ["client_id": .string(clientID), "authorization_request": .string(link)],
+        material: try challenge.serialized())
+    } catch { throw .cryptoFailed }
+    let longest = link.utf8.count + Self.codeBytes
+    guard longest <= Self.linkBytes else {
+      throw Self.error(
+        "", "makes a link of \(longest) characters, at most \(Self.linkBytes) are allowed: request less, or omit `zk`")
+    }
+    return outgoing
+  }
+
+  private static func error(_ pointer: String, _ detail: String) -> ServiceError {
+    .invalidMember("/documents" + pointer, detail)
+  }
+
+  /// There is nothing to fetch, since the link holds the request.
+  package func requestObject(
+    _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
+    in context: RequestContext
+  ) throws(ServiceError) -> [UInt8] {
+    throw .sessionNotFound
+  }
+}
+
+/// OpenID4VP in the older profile of ISO/IEC TS 18013-7:2024, Annex B, if the relying party has chosen it.
+struct AnnexBProtocol: FetchedRequestProtocol {
+  let name = "openid4vp-iso-18013-7-annex-b"
+
+  /// The scheme of this profile (B.3.1); the relying party's scheme is for `openid4vp`.
+  private static let scheme = "mdoc-openid4vp"
+
+  func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
+    guard context.relyingParty.openID4VP.offersAnnexB else {
+      throw ServiceError(.apiProtocolUnsupported, "This relying party does not offer the older profile of Annex B.")
+    }
+    let addresses = try context.walletAddresses(for: self)
+    // The profile has one scheme of client identifiers, x509_san_dns, and the name is the host of response_uri.
+    let clientID = addresses.host
+    guard try context.signingReaders(for: self).contains(where: { $0.hasDNSName(clientID) }) else {
+      throw ServiceError(
+        .apiProtocolUnsupported, "No reader of this relying party is named by the host of `public_url`.")
+    }
+    do throws(CryptoError) {
+      let challenge = try OpenID4VPChallenge(
+        freshFor: .client(id: clientID, responseURI: addresses.response), isEncrypted: true)
+      return OutgoingRequest(
+        data: addresses.requestData(scheme: Self.scheme, clientID: clientID), material: try challenge.serialized())
+    } catch { throw .cryptoFailed }
+  }
+
+  func requestObject(
+    _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
+    in context: RequestContext
+  ) throws(ServiceError) -> [UInt8] {
+    guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath),
+      let made = AnnexBRequest(request, challenge: challenge)
+    else { throw .unreadableMaterial }
+    // In this profile, any dNSName of the leaf names the reader.
+    let reader = try context.reader(for: challenge.recipient) { $0.hasDNSName($1) }
+    do throws(CryptoError) {
+      return Array(try made.signed(by: reader, walletNonce: wallet.nonce).utf8)
     } catch {
       throw .cryptoFailed
     }
   }
 
-  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
-    try WalletResponse.decode(data, isForm: true)
-  }
-
-  package func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  func authenticate(
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication {
-    guard case .parameters(var response) = answer, let opening = challenge.fetched(answeredBy: &response) else {
-      // What we sealed ourselves opened but does not read: only a fault of ours can make it.
-      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
+    guard case .parameters(var response) = response, let opening = challenge.fetched(by: &response) else {
+      return rules.interrupted()
     }
-    return OpenID4VP(verifier: verifier).authenticate(
-      response, answering: opening, request: request, names: relyingParty.names,
-      acceptsMACs: relyingParty.openID4VP.acceptsMACs, at: now)
+    return AnnexB(verifier: rules.verifier).authenticate(
+      response, answering: opening, request: rules.request, names: rules.relyingParty.names,
+      acceptsMACs: rules.relyingParty.openID4VP.acceptsMACs, at: rules.now)
   }
 }
 
 extension RequestContext {
-  /// The request as the relying party has chosen it to be.
-  func openID4VPRequest(
+  fileprivate func openID4VPRequest(
     _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge
   ) -> OpenID4VPRequest {
     OpenID4VPRequest(
@@ -151,24 +225,45 @@ extension RequestContext {
   }
 }
 
+extension VerificationRules {
+  fileprivate func authenticate(_ response: JSON, to challenge: consuming OpenID4VPChallenge) -> Authentication {
+    OpenID4VP(verifier: verifier).authenticate(
+      response, answering: challenge, request: request, names: relyingParty.names,
+      acceptsMACs: relyingParty.openID4VP.acceptsMACs, at: now)
+  }
+}
+
 extension FetchedRequestProtocol {
+  package func authenticate(
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
+  ) -> Authentication {
+    guard case .parameters(var response) = response, let opening = challenge.fetched(by: &response) else {
+      return rules.interrupted()
+    }
+    return rules.authenticate(response, to: opening)
+  }
+
+  package func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
+    try PostedParameters.decode(data, at: pointer, isForm: true)
+  }
+
   package func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool {
     OpenID4VPChallenge(serialized: material)?.isState(given) ?? false
   }
 }
 
 extension ConsumedChallenge {
-  /// The challenge as the wallet had it that fetched its request. Takes out of the response what is not the wallet's.
-  borrowing func fetched(answeredBy response: inout JSON) -> OpenID4VPChallenge? {
-    let code = response[WalletResponse.codeHash]?.string.flatMap { ResponseCodeHash($0) }
-    response = .object((response.object ?? []).filter { $0.name != WalletResponse.codeHash })
+  /// Returns the challenge with the addresses that the wallet received. Removes the server's own member from the
+  /// response.
+  fileprivate borrowing func fetched(by response: inout JSON) -> OpenID4VPChallenge? {
+    let code = response[PostedParameters.codeHash]?.string.flatMap { ResponseCodeHash($0) }
+    response = .object((response.object ?? []).filter { $0.name != PostedParameters.codeHash })
     return OpenID4VPChallenge(kept: material, for: WalletPath(session, code))
   }
 }
 
 extension WalletAddresses {
-  /// `data` of the session's request.
-  func requestData(scheme: String, clientID: String) -> JSON {
+  fileprivate func requestData(scheme: String, clientID: String) -> JSON {
     [
       "request_uri": .string(request), "request_uri_method": "post", "client_id": .string(clientID),
       "authorization_request": .string(authorizationRequest(scheme: scheme, clientID: clientID)),
@@ -177,6 +272,6 @@ extension WalletAddresses {
 }
 
 extension ServiceError {
-  /// What we sealed ourselves opened but does not read: only a fault of ours can make it.
-  static let unreadableMaterial = ServiceError(.apiInternal, "A sealed challenge cannot be read.")
+  /// This server sealed the challenge, so an unreadable challenge is a bug.
+  fileprivate static let unreadableMaterial = ServiceError(.apiInternal, "A sealed challenge cannot be read.")
 }

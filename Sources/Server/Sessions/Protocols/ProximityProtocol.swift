@@ -3,51 +3,42 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// Proximity presentation (ISO/IEC 18013-5:2021) as the service sees it: a reader app asks and receives, and hands in
-/// what it received with the parts of its session's transcript.
-///
-/// The challenge is the reader's own ephemeral key: this server has none, and cannot tell an answer that was handed in
-/// before. It verifies what a reader says of its session; that it may, the API key shows.
-package struct ProximityProtocol: WalletProtocol {
-  package let name = "iso-18013-5-proximity"
-  package let takesTranscriptFromCaller = true
+/// Proximity presentation (ISO/IEC 18013-5:2021): a reader app sends the request, and submits the response with the
+/// parts of its transcript. Trust in these parts rests on the API key: this server has no key in the proximity session,
+/// and cannot detect a replay.
+struct ProximityProtocol: WalletProtocol {
+  let name = "iso-18013-5-proximity"
+  let takesTranscriptFromCaller = true
 
-  package init() {}
-
-  /// `{"device_request": base64url}`, not signed: reader authentication needs the session's transcript.
-  package func makeRequest(
-    _ request: PresentationRequest, in context: RequestContext
-  ) throws(ServiceError) -> OutgoingRequest {
+  /// `{"device_request": base64url}`. It is not signed: reader authentication needs the session's transcript.
+  func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
     let made = DeviceRequest(request, additions: context.additions)
     return OutgoingRequest(
-      data: ["device_request": .string(Base64.encodeURLSafe(made.encoded))],
-      material: SecretBytes(copying: [UInt8]()))
+      data: ["device_request": .string(Base64.encodeURLSafe(made.encoded))], material: SecretBytes(copying: [UInt8]()))
   }
 
-  package func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer {
+  func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
     _ = try ProximityInput(parsing: data)
-    return .answer(.parameters(data))
+    return .response(.parameters(data))
   }
 
-  package func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+  func authenticate(
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication {
-    guard case .parameters(let data) = answer, let input = try? ProximityInput(parsing: data) else {
-      // It was read before the challenge was consumed: only a fault of ours can make it.
-      return verifier.refuse([Check(.sessionInterrupted, .failed)], at: now)
+    guard case .parameters(let data) = response, let input = try? ProximityInput(parsing: data) else {
+      return rules.interrupted()
     }
-    return Proximity(verifier: verifier).authenticate(input.answer, in: input.session, request: request, at: now)
+    return Proximity(verifier: rules.verifier).authenticate(
+      input.response, in: input.session, request: rules.request, at: rules.now)
   }
 }
 
-/// `data` of a proximity answer: its transcript, whole or in parts, what the reader received, and the reader's private key
-/// where that is needed.
+/// `data` of a proximity response: the transcript, whole or in parts, the response, and the reader's private key.
 struct ProximityInput {
   let session: ReaderSession
-  let answer: Proximity.Answer
+  let response: Proximity.Response
 
-  /// The members as they are written; which go together is checked by `init(parsing:)`.
+  /// The members as written. `init(parsing:)` checks their combinations.
   struct Members: Equatable {
     let engagement: [UInt8]?
     let readerKey: [UInt8]?
@@ -81,7 +72,7 @@ struct ProximityInput {
       """),
     .optional(
       "device_response", \.response, .someBase64URL,
-      "The DeviceResponse in base64url. One of `device_response` and `session_data` is required, and not both."),
+      "The DeviceResponse in base64url. Send exactly one of `device_response` and `session_data`."),
     .optional(
       "session_data", \.sessionData, .someBase64URL,
       "The SessionData message in base64url, encrypted as the reader received it."),
@@ -92,19 +83,17 @@ struct ProximityInput {
       `session_data`, and for a device that authenticates by MAC.
       """))
 
-  private enum Transcript {
-    case whole([UInt8])
-    case parts(engagement: [UInt8], readerKey: [UInt8], Proximity.Handover)
-  }
+  /// Makes the session from the transcript, whole or in parts, and from the reader's private key if there is one.
+  private typealias Opening = (PrivateKey?) throws(ReaderSessionError) -> ReaderSession
 
   init(parsing data: JSON) throws(ServiceError) {
     var faults = Faults()
     guard let members = Self.shape.read(data, "/data", &faults) else { throw faults.refusal }
-    let transcript = Self.transcript(members, &faults)
-    let answer = Self.answer(members, &faults)
-    guard let transcript, let answer, faults.isEmpty else { throw faults.refusal }
-    let publicParts = try Self.session(transcript, privateKey: nil)
-    self.answer = answer
+    let opening = Self.opening(members, &faults)
+    let response = Self.response(members, &faults)
+    guard let opening, let response, faults.isEmpty else { throw faults.refusal }
+    let publicParts = try Self.session(opening, privateKey: nil)
+    self.response = response
     guard let text = members.privateKey else {
       session = publicParts
       return
@@ -114,36 +103,31 @@ struct ProximityInput {
         "/data/reader_private_key",
         "must be an unencrypted private key on one of the standard's curves in PEM, or its raw scalar in base64url")
     }
-    session = try Self.session(transcript, privateKey: key)
+    session = try Self.session(opening, privateKey: key)
   }
 
-  private static func transcript(_ members: Members, _ faults: inout Faults) -> Transcript? {
+  private static func opening(_ members: Members, _ faults: inout Faults) -> Opening? {
     let parts: [(name: String, isThere: Bool)] = [
       ("device_engagement", members.engagement != nil), ("e_reader_key", members.readerKey != nil),
       ("handover", members.handover != nil),
     ]
     if let transcript = members.transcript {
-      for part in parts where part.isThere { faults.add("/data/\(part.name)", "is in `session_transcript` already") }
-      return .whole(transcript)
+      for part in parts where part.isThere {
+        faults.add("/data/\(part.name)", "is in `session_transcript` already; send one of the two")
+      }
+      return { key throws(ReaderSessionError) in try ReaderSession(transcript: transcript, privateKey: key) }
     }
     for part in parts where !part.isThere { faults.add("/data/\(part.name)", "is required") }
     guard let engagement = members.engagement, let readerKey = members.readerKey,
       let handover = members.handover.flatMap({ Self.handover($0, &faults) })
     else { return nil }
-    return .parts(engagement: engagement, readerKey: readerKey, handover)
+    return { key throws(ReaderSessionError) in
+      try ReaderSession(deviceEngagement: engagement, readerKey: readerKey, handover: handover, privateKey: key)
+    }
   }
 
-  private static func session(
-    _ transcript: Transcript, privateKey: PrivateKey?
-  ) throws(ServiceError) -> ReaderSession {
-    do throws(ReaderSession.Problem) {
-      switch transcript {
-      case .whole(let encoded): return try ReaderSession(transcript: encoded, privateKey: privateKey)
-      case .parts(let engagement, let readerKey, let handover):
-        return try ReaderSession(
-          deviceEngagement: engagement, readerKey: readerKey, handover: handover, privateKey: privateKey)
-      }
-    } catch {
+  private static func session(_ opening: Opening, privateKey: PrivateKey?) throws(ServiceError) -> ReaderSession {
+    do throws(ReaderSessionError) { return try opening(privateKey) } catch {
       switch error {
       case .transcriptMalformed:
         throw .invalidMember(
@@ -158,7 +142,6 @@ struct ProximityInput {
     let select: [UInt8]
     let request: [UInt8]?
 
-    /// `{"nfc": {"select", "request"}}`.
     static let shape = Shape<NFCMessages>.object(
       "NFCHandover", "An engagement by NFC.", { $0 }, Field("nfc", { $0 }, messages, "The messages of the handover."))
 
@@ -178,20 +161,20 @@ struct ProximityInput {
     return NFCMessages.shape.read(json, "/data/handover", &faults).map { .nfc(select: $0.select, request: $0.request) }
   }
 
-  private static func answer(_ members: Members, _ faults: inout Faults) -> Proximity.Answer? {
+  private static func response(_ members: Members, _ faults: inout Faults) -> Proximity.Response? {
     switch (members.response, members.sessionData) {
     case (let response?, nil): return .deviceResponse(response)
     case (nil, let message?):
       if members.privateKey == nil { faults.add("/data/reader_private_key", "is required to open `session_data`") }
       return .sessionData(message)
     default:
-      faults.add("/data/device_response", "or `session_data` is required, and not both")
+      faults.add("/data/device_response", "is required, unless `session_data` is sent: send exactly one of the two")
       return nil
     }
   }
 
-  /// PKCS #8 or SEC 1, or the raw scalar of the curve that the public half is on.
-  private static func privateKey(_ text: String, on curve: Curve) -> PrivateKey? {
+  /// PKCS #8 or SEC 1, or the raw scalar on the curve of the public key.
+  static func privateKey(_ text: String, on curve: Curve) -> PrivateKey? {
     if text.hasPrefix("-----BEGIN") { return try? PrivateKey(pem: Array(text.utf8)) }
     return Base64.decodeURLSafe(text).flatMap { try? PrivateKey(curve: curve, scalar: $0) }
   }

@@ -3,149 +3,124 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// A way to ask a wallet and to read its answer: what `Presentation` knows, as this module needs it.
-///
-/// Implementations have no state of their own between calls: what they need to open an answer is the material that
-/// they gave away with the request.
+/// Makes the request for a wallet, and reads the wallet's response. Stateless: the challenge, which is serialized with
+/// the request, opens the response.
 package protocol WalletProtocol: Sendable {
-  /// As in the API: `apple-in-app`.
+  /// The name in the API, such as `apple-in-app`.
   var name: String { get }
 
-  /// Whether the answer brings the transcript that it is to be verified over. Then only a relying party's API key may
-  /// hand it in: whoever chooses the transcript decides what is proved.
+  /// True if the response brings its own transcript. Only an API key may then submit it, as the transcript decides what
+  /// is proved.
   var takesTranscriptFromCaller: Bool { get }
 
-  /// The request to hand to the platform, with a fresh nonce and key, and the material to keep for opening its answer.
-  /// Throws where this relying party or this request cannot be served by the protocol.
-  func makeRequest(
-    _ request: PresentationRequest, in context: RequestContext
-  ) throws(ServiceError) -> OutgoingRequest
+  /// Makes the request, with a fresh nonce and key, and the challenge. Throws if the protocol cannot serve it.
+  func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest
 
-  /// Reads `data` of a submit strictly (unknown members, base64), before anything is consumed. Pointers begin with
-  /// `/data`.
-  func decodeAnswer(_ data: JSON) throws(ServiceError) -> WalletAnswer
+  /// Reads `data` of a submit, or a posted form, before anything is consumed. Strict about unknown members and base64.
+  /// - Parameter pointer: the position in the body: `/data`, or empty for a form.
+  func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse
 
-  /// Opens and authenticates. It never throws: every fault is in the verdict that follows.
+  /// Opens and authenticates the response. Every fault is in the verdict that follows.
   func authenticate(
-    _ answer: WalletAnswer.Content, answering challenge: consuming ConsumedChallenge, request: PresentationRequest,
-    relyingParty: RelyingParty, verifier: MdocVerifier, at now: Timestamp
+    _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication
 
-  /// What opens this answer beside its challenge, for evidence; nil where the challenge has it all. It opens no other
-  /// answer: a key of the relying party is not to leave its server.
-  func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes?
-
-  /// The same protocol for an answer out of evidence, with what `openingSecret` gave.
+  /// The same protocol for a response in evidence, with the secret that was passed to `VerificationRules.didOpen`.
   func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol
 }
 
 extension WalletProtocol {
   package var takesTranscriptFromCaller: Bool { false }
 
-  package func openingSecret(of answer: WalletAnswer.Content, relyingParty: RelyingParty) -> SecretBytes? { nil }
-
   package func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol { self }
 }
 
-/// Whose session a request is made for, and where its answer is to go.
+package struct VerificationRules: Sendable {
+  package let request: PresentationRequest
+  package let relyingParty: RelyingParty
+  package let verifier: MdocVerifier
+  package let now: Timestamp
+  /// Receives the secret that opened the response, if the challenge is not sufficient. The secret opens no other
+  /// response, so evidence may keep it in place of the relying party's key. Nil if no evidence is kept.
+  var didOpen: (@Sendable (SharedSecret) -> Void)?
+
+  /// The verdict on a malformed challenge: a bug, since this program sealed the challenge.
+  func interrupted() -> Authentication { verifier.refuse([Check(.sessionInterrupted, .failed)], at: now) }
+}
+
+/// The session that a request is made for, and the addresses of its response.
 package struct RequestContext: Sendable {
   package let session: SessionAddress
   package let relyingParty: RelyingParty
-  /// The relying party's merchant that asks in-app.
-  package let apple: AppleConfiguration?
+  var apple: AppleConfiguration?
   /// The relying party's registration for this request; nil if it has none.
-  package let registration: RegistrationCertificate?
-  /// Of the page that asks: web protocols have one.
-  package let origin: String?
-  /// Where wallets reach this server, `https://host[:port]` without a path; nil where the operator has not said.
-  package let publicURL: String?
-  package let now: Timestamp
-  /// In the wallet's addresses.
-  let walletPath: WalletPath
+  var registration: RegistrationCertificate?
+  /// The origin of the requesting page; required by web protocols.
+  let origin: String?
+  /// The address at which wallets reach this server, `https://host[:port]` without a path; nil if it is not configured.
+  let publicURL: String?
+  let now: Timestamp
+  /// The response code that a browser made for the wallet's addresses.
+  var code: ResponseCodeHash?
 
-  package init(
-    session: SessionAddress, relyingParty: RelyingParty, apple: AppleConfiguration? = nil,
-    registration: RegistrationCertificate? = nil, origin: String?, publicURL: String?, now: Timestamp,
-    code: ResponseCodeHash? = nil
-  ) {
-    self.session = session
-    walletPath = WalletPath(session.id, code)
-    self.relyingParty = relyingParty
-    self.apple = apple
-    self.registration = registration
-    self.origin = origin
-    self.publicURL = publicURL
-    self.now = now
-  }
+  var walletPath: WalletPath { WalletPath(session.id, code) }
 
-  /// Without a registration certificate that has ended: wallets warn of both alike (ARF, RPRC_17).
+  /// Leaves out an expired registration certificate: wallets warn of it just as of a missing certificate (ARF,
+  /// RPRC_17).
   var additions: RequestAdditions {
     let isOver = registration?.expiresAt.map { $0 <= now } ?? false
-    return RequestAdditions(
-      acceptedIssuers: relyingParty.acceptedIssuers, registration: isOver ? nil : registration)
+    return RequestAdditions(acceptedIssuers: relyingParty.acceptedIssuers, registration: isOver ? nil : registration)
   }
 }
 
-/// What a wallet sent, as far as it can be read before the challenge is consumed.
-package enum WalletAnswer: Sendable {
-  case answer(Content)
-  /// The wallet's own word that there will be no answer (OpenID4VP 1.0, 8.5), with its description, fit to be shown.
+/// A wallet's response, read before the challenge is consumed.
+package enum WalletResponse: Sendable {
+  case response(Content)
+  /// The wallet's own refusal (OpenID4VP 1.0, 8.5), with its description in a form that can be shown.
   case refusal(Code, description: String? = nil)
 
   package enum Content: Sendable {
-    /// An envelope or a response as bytes.
     case bytes([UInt8])
-    /// The parameters of an authorization response.
     case parameters(JSON)
   }
 }
 
-/// A request for the platform, and what is needed to open its answer.
+/// A request for the platform, and the challenge that its response must meet.
 package struct OutgoingRequest: ~Copyable, Sendable {
-  /// `data` of an entry of the session's `requests`; public.
+  /// `data` of an entry of the session's `requests`. It is public.
   package let data: JSON
-  /// Serialised as the protocol likes; sealed at rest, given back once in a `ConsumedChallenge`.
+  /// The serialized challenge. It is sealed at rest, and returned once in a `ConsumedChallenge`.
   package let material: SecretBytes
-
-  package init(data: JSON, material: consuming SecretBytes) {
-    self.data = data
-    self.material = material
-  }
 }
 
 /// A protocol whose request the wallet fetches from this server (`request_uri`, RFC 9101; OpenID4VP 1.0, 5.10).
 package protocol FetchedRequestProtocol: WalletProtocol {
-  /// The signed request object of a session that waits for its answer, made anew at each fetch: what it holds of the
-  /// challenge stays sealed in the session until the answer comes.
-  ///
-  /// - Parameters:
-  ///   - material: what `makeRequest` gave away.
-  ///   - wallet: what the wallet posted; empty if it fetches by GET.
+  /// Makes the signed request object at each fetch: the challenge stays sealed in the session until the response comes.
+  /// - Parameter wallet: the posted parameters; empty if the wallet fetches by GET.
   func requestObject(
     _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
   ) throws(ServiceError) -> [UInt8]
 
-  /// Whether this is the `state` of the request that gave this material away.
+  /// True if this is the `state` of the request with this challenge.
   func isState(_ given: String?, _ material: borrowing SecretBytes) -> Bool
 }
 
-/// The parameters of a wallet that fetches its request by POST (OpenID4VP 1.0, 5.10). Others are ignored.
+/// The parameters of a wallet that fetches its request by POST (OpenID4VP 1.0, 5.10). Other parameters are ignored.
 package struct PostedByWallet: Sendable {
   /// `wallet_nonce`, which the request object repeats.
   package let nonce: String?
-  /// `wallet_metadata`, as it came: JSON text.
   package let metadata: String?
 
   package static let schema: Schema = Schema.openObject([
     "wallet_nonce": Schema.text(0...Limits.walletNonceBytes).described(
       "A text of at most \(Limits.walletNonceBytes) bytes, which the request object repeats."),
     "wallet_metadata": .text.described(
-      "The wallet's capabilities: JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10). With `jwks` "
-        + "the request object comes encrypted."),
+      "The wallet's capabilities: JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10). "
+        + "With `jwks` the request object comes encrypted."),
   ]).described("The form by which a wallet asks for its request.").titled("WalletRequestForm")
 
-  /// - Throws: `api.invalid_request` for a nonce that is too long: the server signs it at each fetch.
+  /// - Throws: `api.invalid_request` for a nonce that is too long.
   package init(_ form: JSON?) throws(ServiceError) {
     nonce = form?["wallet_nonce"]?.string
     metadata = form?["wallet_metadata"]?.string
@@ -155,22 +130,18 @@ package struct PostedByWallet: Sendable {
   }
 }
 
-/// Protocols that can be offered together, and what they have in common.
 package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
-  /// Apple's in-app requests: alone.
   case inApp
-  /// The Digital Credentials API: any of its protocols together.
   case web
-  /// OpenID4VP by redirect or QR code; its European age verification profile, or its older profile in ISO/IEC TS
-  /// 18013-7, Annex B: one of them.
+  /// A protocol of `openid4vp`, of its European age verification profile, or of ISO/IEC TS 18013-7, Annex B.
   case redirect
-  /// A reader in person that hands in what it received: alone.
+  /// For readers in person; not offered with other protocols.
   case proximity
 
-  /// The protocols of `redirect` of which one can be offered together with those of `web`.
+  /// Protocols of `redirect`: one can be offered together with the protocols of `web`.
   package static let besideWeb = ["openid4vp", "openid4vp-eu-age-verification"]
 
-  /// All names of the API, built or not.
+  /// All names in the API.
   package var protocolNames: [String] {
     switch self {
     case .inApp: ["apple-in-app"]
@@ -185,26 +156,109 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
     self = family
   }
 
-  /// Whether each document is asked for, and answered, under an id of its own (DCQL). The other protocols name documents
-  /// by their types.
+  /// True if the protocol names each document by an id (DCQL); the others name documents by their types.
   static func namesQueries(_ protocolName: String) -> Bool {
     protocolName.hasPrefix("openid4vp") && protocolName != AnnexBProtocol().name
   }
 
-  /// Age thresholds that can be asked (HTTP API, Sessions).
+  /// Age thresholds that a request may name (HTTP API, Sessions).
   package var ageThresholds: ClosedRange<Int> { self == .inApp ? 1...125 : 1...99 }
-
-  /// In-app requests cannot hold an age and an age threshold together.
-  var allowsAgeWithThreshold: Bool { self != .inApp }
 }
 
-/// All protocols that there are.
 package enum BuiltProtocols {
-  /// What a relying party lacks keys for is refused at the creation of a session.
+  /// All protocols. Creating a session refuses one for which the relying party lacks keys.
   package static func all(in mode: ServerMode) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
-    return [AppleInAppProtocol(showsSimulatedAnswers: mode == .test), AnnexCProtocol()] + web + [
+    return [AppleInAppProtocol(showsSimulatedResults: mode == .test), AnnexCProtocol()] + web + [
       OpenID4VPRedirectProtocol(), AgeVerificationProtocol(), AnnexBProtocol(), ProximityProtocol(),
     ]
+  }
+}
+
+/// The addresses and the readers for the requests of a session (OpenID4VP 1.0, 5.9.3 and A.3.2).
+extension RequestContext {
+  /// - Throws: `api.protocol_unsupported` if the operator has configured no `public_url`.
+  func walletAddresses(for wallet: some WalletProtocol) throws(ServiceError) -> WalletAddresses {
+    guard let publicURL else {
+      throw ServiceError(
+        .apiProtocolUnsupported,
+        "`\(wallet.name)` needs the address at which wallets reach this server (`public_url`), which is not configured."
+      )
+    }
+    return WalletAddresses(publicURL: publicURL, session: session)
+  }
+
+  /// The first reader that is valid now; nil if the relying party has no reader.
+  func currentReader() throws(ServiceError) -> ReaderIdentity? {
+    relyingParty.readers.isEmpty ? nil : try valid(relyingParty.readers)[0]
+  }
+
+  /// The readers that are valid now, at least one.
+  func signingReaders(for wallet: some WalletProtocol) throws(ServiceError) -> [ReaderIdentity] {
+    guard !relyingParty.readers.isEmpty else {
+      throw ServiceError(
+        .apiProtocolUnsupported, "`\(wallet.name)` needs a reader, and this relying party has none configured.")
+    }
+    return try valid(relyingParty.readers)
+  }
+
+  /// Wallets refuse the signature of an expired reader without giving a reason.
+  private func valid(_ readers: [ReaderIdentity]) throws(ServiceError) -> [ReaderIdentity] {
+    let valid = readers.filter { $0.validity?.contains(now) ?? false }
+    guard !valid.isEmpty else { throw ServiceError(.readerCertificateExpired) }
+    return valid
+  }
+
+  /// A reader that is valid now and named by the session's request. Its certificate may have been replaced since then.
+  /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, names this reader.
+  func reader(
+    for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
+  ) throws(ServiceError) -> ReaderIdentity {
+    let named = relyingParty.readers.filter { reader in
+      if case .client(let id, _) = recipient { isNamed(reader, id) } else { false }
+    }
+    guard !named.isEmpty else {
+      throw ServiceError(.apiProtocolUnsupported, "The reader of this session's request is no longer configured.")
+    }
+    return try valid(named)[0]
+  }
+}
+
+extension Shape where Value == [UInt8] {
+  /// Base64url in its canonical form: no padding, no stray bits.
+  package static var base64URL: Shape {
+    bytes(base64URLText, "must be base64url, without padding or white space", Base64.decodeURLSafe)
+  }
+
+  /// The same, with at least one byte.
+  static var someBase64URL: Shape {
+    let form = base64URL
+    return Shape(
+      form.schema.with("minLength", 2), read: { form.read($0 == "" ? .null : $0, $1, &$2) }, write: form.write)
+  }
+
+  /// Base64 or base64url.
+  static var anyBase64: Shape {
+    bytes("(\(base64Text)|\(base64URLText))", "must be base64 or base64url, without white space", Base64.decodeEither)
+  }
+
+  private static var base64URLText: String {
+    "([A-Za-z0-9_-]{4})*([A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?"
+  }
+
+  private static var base64Text: String {
+    "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?"
+  }
+
+  private static func bytes(
+    _ pattern: String, _ fault: String, _ decode: @escaping @Sendable (String) -> [UInt8]?
+  ) -> Shape {
+    Shape(.text(like: "^\(pattern)$")) { json, pointer, faults in
+      if let bytes = json.string.flatMap(decode) { return bytes }
+      faults.add(pointer, fault)
+      return nil
+    } write: {
+      .string(Base64.encodeURLSafe($0))
+    }
   }
 }

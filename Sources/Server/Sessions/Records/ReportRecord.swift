@@ -1,57 +1,44 @@
 import Base
 import Mdoc
 
-/// The immutable report of one attempt as it is stored and served: codes, outcomes, clauses, and details that name
-/// elements, certificates or limits. Nothing personal.
+/// The immutable report of one attempt, stored and served. Details name elements, certificates or limits.
 package struct ReportRecord: Sendable, Hashable {
   package enum CheckRecord: Sendable, Hashable {
-    /// As this version's registry has it.
+    /// A check that this version's registry has.
     case known(Check)
-    /// Of another version's registry, with the words that it had.
-    case other(code: String, outcome: String, clause: String, detail: String?)
+    /// A check that only another version's registry has, with its texts.
+    case other(Words)
+
+    package struct Words: Sendable, Hashable {
+      let code, outcome, clause: String
+      let detail: String?
+    }
 
     package init(code: String, outcome: String, clause: String, detail: String?) {
       if let known = Code(rawValue: code), let worth = Check.Outcome(rawValue: outcome) {
         self = .known(Check(known, worth, detail: detail, clause: clause))
       } else {
-        self = .other(code: code, outcome: outcome, clause: clause, detail: detail)
+        self = .other(Words(code: code, outcome: outcome, clause: clause, detail: detail))
       }
     }
 
-    package var code: String {
+    package var code: String { words.code }
+    package var outcome: String { words.outcome }
+    package var clause: String { words.clause }
+    package var detail: String? { words.detail }
+
+    private var words: Words {
       switch self {
-      case .known(let check): check.code.rawValue
-      case .other(let code, _, _, _): code
+      case .known(let check):
+        Words(code: check.code.rawValue, outcome: check.outcome.rawValue, clause: check.clause, detail: check.detail)
+      case .other(let words): words
       }
     }
 
-    package var outcome: String {
-      switch self {
-      case .known(let check): check.outcome.rawValue
-      case .other(_, let outcome, _, _): outcome
-      }
-    }
-
-    package var clause: String {
-      switch self {
-      case .known(let check): check.clause
-      case .other(_, _, let clause, _): clause
-      }
-    }
-
-    package var detail: String? {
-      switch self {
-      case .known(let check): check.detail
-      case .other(_, _, _, let detail): detail
-      }
-    }
-
-    /// Without its detail.
     var redacted: CheckRecord {
       switch self {
       case .known(let check): .known(Check(check.code, check.outcome, clause: check.ownClause))
-      case .other(let code, let outcome, let clause, _):
-        .other(code: code, outcome: outcome, clause: clause, detail: nil)
+      case .other(let words): .other(Words(code: words.code, outcome: words.outcome, clause: words.clause, detail: nil))
       }
     }
   }
@@ -60,12 +47,12 @@ package struct ReportRecord: Sendable, Hashable {
     package let checks: [CheckRecord]
   }
 
-  /// Absent where nothing is stored: `mdoc verify`.
+  /// Nil if nothing is stored: `mdoc verify`.
   package let id: String?
   /// Unix seconds.
   package let verifiedAt: Int64
   package let trustSnapshot: String
-  /// Absent in reports that were stored before there was one.
+  /// Nil in older reports.
   package let revocationPolicy: String?
   /// Checks of the envelope and of the response as a whole.
   package let checks: [CheckRecord]
@@ -92,42 +79,31 @@ package struct ReportRecord: Sendable, Hashable {
     self.documents = documents
   }
 
-  private init(_ other: ReportRecord, map: (CheckRecord) -> CheckRecord) {
-    id = other.id
-    verifiedAt = other.verifiedAt
-    trustSnapshot = other.trustSnapshot
-    revocationPolicy = other.revocationPolicy
-    checks = other.checks.map(map)
-    documents = other.documents.map { DocumentRecord(checks: $0.checks.map(map)) }
-  }
-
-  /// Without details: what remains after redaction is ids, times and codes.
+  /// Only ids, times and codes remain after redaction.
   package func redacted() -> ReportRecord {
-    ReportRecord(self) { $0.redacted }
+    ReportRecord(
+      id: id, verifiedAt: verifiedAt, trustSnapshot: trustSnapshot, revocationPolicy: revocationPolicy,
+      checks: checks.map(\.redacted), documents: documents.map { DocumentRecord(checks: $0.checks.map(\.redacted)) })
   }
 }
 
-/// Why a session failed, or a wallet declined: the first failed check, and all of them, as codes and clauses; and the
-/// words of a wallet that declined.
-///
-/// Codes are kept as their names, so that a record written by another version can still be read.
+/// Why a session failed or a wallet declined. Codes are kept by name, so that another version can read them.
 package struct LastError: Sendable, Hashable {
   package struct Reason: Sendable, Hashable {
     package let code: String
-    /// The document's place in the response, or nil where the fault is the whole answer's.
+    /// The document's index in the response; nil if the fault concerns the whole response.
     package let document: Int?
     package let clause: String
-    /// As in the report; nil in records from before it was kept, and after redaction.
+    /// Nil in older records and after redaction.
     package var detail: String?
   }
 
   package let code: String
   package let reasons: [Reason]
-  /// The wallet's own, unverified words (`error_description`). They may be personal: only the session has them, until its
-  /// redaction.
+  /// The wallet's own, unverified words (`error_description`). They may be personal, so redaction erases them.
   package private(set) var walletDescription: String?
 
-  /// Of a verdict's reasons, of which there is at least one.
+  /// - Parameter reasons: the reasons of a verdict: at least one.
   package init(_ reasons: [Base.Reason], walletDescription: String? = nil) {
     self.walletDescription = walletDescription
     self.reasons = reasons.map {
@@ -136,18 +112,33 @@ package struct LastError: Sendable, Hashable {
     code = self.reasons.first?.code ?? Code.apiInternal.rawValue
   }
 
-  init(code: String, reasons: [Reason], walletDescription: String? = nil) {
+  init(code: String, reasons: [Reason] = [], walletDescription: String? = nil) {
     self.code = code
     self.reasons = reasons
     self.walletDescription = walletDescription
   }
 
+  /// For readers that get only the code: client secrets and events.
+  var codeOnly: LastError { LastError(code: code) }
+
   /// Codes and clauses, without details and the wallet's words.
   package var redacted: LastError {
-    LastError(
-      code: code, reasons: reasons.map { Reason(code: $0.code, document: $0.document, clause: $0.clause) })
+    LastError(code: code, reasons: reasons.map { Reason(code: $0.code, document: $0.document, clause: $0.clause) })
   }
 
-  /// The server stopped, or could not open the challenge, between consuming it and recording what came of it.
+  /// The server stopped after consuming the challenge and before recording an outcome, or could not open the challenge.
   package static let interrupted = LastError([Base.Reason(.sessionInterrupted)])
+}
+
+/// A value for each registered code: its stored tag, its rendered words.
+struct CodeTable<Value: Sendable>: Sendable {
+  private let values: [Value?]
+
+  init(_ value: (Code) -> Value) {
+    var values = [Value?](repeating: nil, count: 1 + (Code.allCases.map(\.index).max() ?? 0))
+    for code in Code.allCases { values[code.index] = value(code) }
+    self.values = values
+  }
+
+  subscript(code: Code) -> Value? { code.index < values.count ? values[code.index] : nil }
 }

@@ -1,8 +1,8 @@
 import Base
+import Cryptography
 import Mdoc
 
-/// A session as one relying party addresses it. Every store operation takes one, so that no query can forget whose
-/// session it is: another's id answers exactly as an unknown one.
+/// Addresses a session of one relying party in every store operation: another relying party's session is unknown.
 package struct SessionAddress: Sendable, Hashable {
   package let relyingParty: String
   package let id: SessionID
@@ -13,32 +13,27 @@ package struct SessionAddress: Sendable, Hashable {
   }
 }
 
-/// What the relying party asked for and attached; erased by redaction.
+/// A text by a name or a language.
+package struct NamedText: Sendable, Hashable {
+  package let name: String
+  package let value: String
+}
+
+/// The relying party's request and notes. Redaction erases them.
 package struct SessionContent: Sendable, Hashable {
-  package struct MetadataEntry: Sendable, Hashable {
-    package let name: String
-    package let value: String
-
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
   package let request: PresentationRequest
   package let origin: String?
-  /// Where the wallet sends the person afterwards; the result is then read with a response code.
+  /// The address after the wallet's response. Reading the result then requires a response code.
   package let redirectURI: String?
-  /// What the hosted page says and does; nil where the session has none.
-  package let page: PageWishes?
-  /// `intended_use_id` of the registration certificate that its requests carry.
+  package let page: HostedPageOptions?
+  /// The registration certificate of its requests.
   package let intendedUseID: String?
   package let clientReferenceID: String?
-  package let metadata: [MetadataEntry]
+  package let metadata: [NamedText]
 
   package init(
-    request: PresentationRequest, origin: String?, redirectURI: String? = nil, page: PageWishes? = nil,
-    intendedUseID: String? = nil, clientReferenceID: String?, metadata: [MetadataEntry]
+    request: PresentationRequest, origin: String?, redirectURI: String? = nil, page: HostedPageOptions? = nil,
+    intendedUseID: String? = nil, clientReferenceID: String?, metadata: [NamedText]
   ) {
     self.request = request
     self.origin = origin
@@ -48,14 +43,19 @@ package struct SessionContent: Sendable, Hashable {
     self.clientReferenceID = clientReferenceID
     self.metadata = metadata
   }
+
+  /// The requested document types, by which stores filter lists.
+  package var docTypeLines: String { Self.lines(of: request.documents.map(\.docType)) }
+
+  /// Types with a line break before and after each.
+  package static func lines(of docTypes: [String]) -> String { "\n" + docTypes.joined(separator: "\n") + "\n" }
 }
 
-/// One offered protocol, with a nonce and a key of its own.
 package struct ProtocolOffer: Sendable, Hashable {
   package let protocolName: String
-  /// The request for the platform: `data` of an entry of `requests`. Nobody reads it between its making and its wallet.
+  /// `data` of an entry of `requests`. It is not parsed on its way to the wallet.
   package let data: JSONText
-  /// What opens the answer, sealed; nil once the challenge is consumed or can no longer be.
+  /// The sealed material that opens the response; nil once the challenge can no longer be consumed.
   package var sealedMaterial: [UInt8]?
 
   package init(protocolName: String, data: JSONText, sealedMaterial: [UInt8]?) {
@@ -65,13 +65,13 @@ package struct ProtocolOffer: Sendable, Hashable {
   }
 }
 
-/// Sealed results: one that waits to be read, and what the relying party retains, each part of it until its day.
+/// Sealed results: a result that waits to be read, and the parts that the relying party retains.
 package struct SealedResults: Sendable, Hashable {
-  /// Until when the waiting result can be read.
+  /// When the waiting result expires.
   package var expiresAt: Timestamp?
   package var waiting: [UInt8]?
   package var kept: KeptValues
-  /// What became of the evidence; nil where the policy asks for none. The bundle itself is read apart.
+  /// The status of the evidence; nil if the policy asks for none. The bundle itself is read separately.
   package var evidence: EvidenceStatus?
 
   package static let none = SealedResults()
@@ -86,26 +86,25 @@ package struct SealedResults: Sendable, Hashable {
     self.evidence = evidence
   }
 
-  /// What a reader finds at `now`, whether or not a sweep has been there.
+  /// The results as of `now`, whether or not a sweep has run.
   package func seen(at now: Timestamp) -> SealedResults {
     var seen = self
-    if seen.kept.erase(dueAt: now).includesEvidence { seen.evidence = .erased }
+    if seen.kept.erase(dueAt: now) { seen.evidence = .erased }
     return seen
   }
 }
 
-/// A session as it is stored.
 package struct SessionRecord: Sendable, Hashable {
   package let address: SessionAddress
   package let created: Timestamp
   package let expiresAt: Timestamp
-  /// SHA-256 of the client secret; nil once the secret is dead.
+  /// SHA-256 of the client secret; nil once the secret has ended.
   package var clientSecretHash: [UInt8]?
   /// Nil once redacted.
   package var content: SessionContent?
   /// Empty once redacted.
   package var offers: [ProtocolOffer]
-  /// As last written; what a reader sees also depends on the time: `state(at:)`.
+  /// The state as last written. Read it with `state(at:)`.
   package var state: SessionState
   package var results: SealedResults
   package var report: ReportRecord?
@@ -127,4 +126,183 @@ package struct SessionRecord: Sendable, Hashable {
   }
 
   package func state(at now: Timestamp) -> SessionState { state.seen(at: now, expiresAt: expiresAt) }
+}
+
+/// The values of a verified session that are kept after its reply, each until its day. The record remains until the
+/// last value is erased.
+package struct KeptValues: Sendable, Hashable {
+  /// Sealed values of one day.
+  package struct Part: Sendable, Hashable {
+    package let eraseAt: Timestamp
+    package let sealed: [UInt8]
+
+    package init(eraseAt: Timestamp, sealed: [UInt8]) {
+      self.eraseAt = eraseAt
+      self.sealed = sealed
+    }
+  }
+
+  /// The retained values; never elements requested with `intent_to_retain: false`.
+  package private(set) var parts: [Part]
+  /// When to erase the bundle of evidence, which holds all values. Nil: together with the record.
+  package private(set) var evidenceUntil: Timestamp?
+
+  package init(parts: [Part] = [], evidenceUntil: Timestamp? = nil) {
+    self.parts = parts
+    self.evidenceUntil = evidenceUntil
+  }
+
+  /// The next erasure; nil if nothing remains to erase, so that the record may be deleted.
+  package var nextErasure: Timestamp? { (parts.map(\.eraseAt) + [evidenceUntil].compactMap { $0 }).min() }
+
+  /// Erases due values. Returns true if the evidence was among them.
+  package mutating func erase(dueAt now: Timestamp) -> Bool {
+    parts.removeAll { $0.eraseAt <= now }
+    guard let evidenceUntil, evidenceUntil <= now else { return false }
+    self.evidenceUntil = nil
+    return true
+  }
+}
+
+extension KeptValues.Part: StoredValue {
+  package static let stored = StoredShape<Self>(Self.init, .init("eraseAt", \.eraseAt), .init("sealed", \.sealed))
+}
+
+extension KeptValues: StoredValue {
+  package static let stored = StoredShape<KeptValues>(
+    KeptValues.init(parts:evidenceUntil:), .list("parts", \.parts), .optional("evidenceUntil", \.evidenceUntil))
+
+  /// The encoding for a store's column; nil if nothing is kept.
+  package var stored: [UInt8]? { nextErasure.map { _ in StoredForm.encode(self) } }
+
+  /// - Parameter end: when to erase a value of an earlier version, a single sealed result: the end of the session's
+  /// record, or now in a sweep. Its first byte is a version number, so it is not taken for JSON.
+  package init(stored bytes: [UInt8]?, end: Timestamp) throws(StoreError) {
+    guard let bytes else {
+      self.init()
+      return
+    }
+    guard bytes.first == UInt8(ascii: "{") else {
+      self.init(parts: [Part(eraseAt: end, sealed: bytes)])
+      return
+    }
+    self = try StoredForm.decode(KeptValues.self, from: bytes)
+  }
+
+  /// The values that a sweep leaves in a column at `now`. The sweep erases unreadable values, since nobody could ever
+  /// read them.
+  package static func left(of bytes: [UInt8]?, at now: Timestamp) -> (kept: KeptValues, erasesEvidence: Bool) {
+    guard var kept = try? KeptValues(stored: bytes, end: now) else { return (KeptValues(), true) }
+    let erasesEvidence = kept.erase(dueAt: now)
+    return (kept, erasesEvidence)
+  }
+}
+
+package enum SessionStatus: String, Sendable, Hashable, CaseIterable {
+  case requiresInput = "requires_input"
+  case processing
+  case verified
+  case failed
+  case canceled
+  case expired
+  case redacted
+
+  package var isFinal: Bool { self != .requiresInput && self != .processing }
+}
+
+/// A session's state, with the data of that state only: `requires_input` → `processing` → `verified` | `failed` |
+/// `canceled`; or `canceled`, `expired`; afterwards `redacted`. One challenge, one attempt: there is no way back.
+package enum SessionState: Sendable, Hashable {
+  case requiresInput
+  case processing(Attempt)
+  case verified(at: Timestamp)
+  case failed(LastError, at: Timestamp)
+  /// Canceled by the relying party, or declined by the wallet after the challenge was consumed. `lastError` is the
+  /// wallet's reason.
+  case canceled(at: Timestamp, lastError: LastError? = nil)
+  case expired
+  /// Only ids, times, status and codes remain.
+  case redacted(at: Timestamp, lastError: LastError?)
+
+  package struct Attempt: Sendable, Hashable {
+    package let id: AttemptID
+    /// The protocol that consumed the challenge; nil in older sessions.
+    package let protocolName: String?
+    package let startedAt: Timestamp
+
+    package init(id: AttemptID, protocolName: String?, startedAt: Timestamp) {
+      self.id = id
+      self.protocolName = protocolName
+      self.startedAt = startedAt
+    }
+  }
+
+  package var status: SessionStatus {
+    switch self {
+    case .requiresInput: .requiresInput
+    case .processing: .processing
+    case .verified: .verified
+    case .failed: .failed
+    case .canceled: .canceled
+    case .expired: .expired
+    case .redacted: .redacted
+    }
+  }
+
+  package var lastError: LastError? {
+    switch self {
+    case .failed(let error, _): error
+    case .canceled(_, let error), .redacted(_, let error): error
+    default: nil
+    }
+  }
+
+  /// The state at `now`: a session expires at `expiresAt`, and is interrupted after 30 seconds of `processing`.
+  package func seen(at now: Timestamp, expiresAt: Timestamp) -> SessionState {
+    switch self {
+    case .requiresInput where now >= expiresAt: .expired
+    case .processing(let attempt) where now > attempt.startedAt + Limits.processingTimeout:
+      .failed(.interrupted, at: attempt.startedAt + (Limits.processingTimeout + 1))
+    default: self
+    }
+  }
+}
+
+extension SessionRecord {
+  /// Requests of the Digital Credentials API.
+  var webOffers: [ProtocolOffer] { offers.filter { ProtocolFamily(ofProtocol: $0.protocolName) == .web } }
+
+  /// The reason why this protocol cannot consume the challenge now; nil if it can.
+  package func consumeRefusal(protocolName: String, at now: Timestamp) -> Code? {
+    switch state(at: now) {
+    case .requiresInput: offers.contains { $0.protocolName == protocolName } ? nil : .sessionProtocolMismatch
+    case .expired: .sessionExpired
+    case .canceled: .sessionCanceled
+    case .redacted: .sessionRedacted
+    case .processing, .verified, .failed: .sessionAlreadyUsed
+    }
+  }
+}
+
+/// A change of a session. A session ends once and is redacted at most once, so it has at most one event of a type.
+package enum EventType: String, Sendable, Hashable, CaseIterable {
+  case verified = "verification_session.verified"
+  case failed = "verification_session.failed"
+  case canceled = "verification_session.canceled"
+  case expired = "verification_session.expired"
+  case redacted = "verification_session.redacted"
+
+  /// The status after the event. Stores keep the type by its name.
+  package var status: SessionStatus {
+    switch self {
+    case .verified: .verified
+    case .failed: .failed
+    case .canceled: .canceled
+    case .expired: .expired
+    case .redacted: .redacted
+    }
+  }
+
+  /// Nil for a session that has not ended.
+  package init?(_ status: SessionStatus) { self.init(rawValue: "verification_session." + status.rawValue) }
 }

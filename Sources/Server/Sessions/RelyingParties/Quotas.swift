@@ -1,14 +1,14 @@
 import Base
+import Glibc
 
-/// How much of the store one relying party may have; nil for any amount.
-///
-/// What is beyond refuses new sessions, and replies that would be kept; never an answer to a session that there is.
+/// Limits on one relying party's part of the store; nil means no limit. A response to an existing session is never
+/// refused.
 package struct Quota: Sendable, Hashable {
-  /// Sessions that still may be answered.
+  /// Sessions that still accept a response.
   package var openSessions: Int64?
-  /// Of its sessions with all that is kept of them.
+  /// Bytes of its sessions and of everything kept with them.
   package var bytes: Int64?
-  /// Of replies that are kept under idempotency keys.
+  /// Bytes of replies kept under idempotency keys.
   package var idempotencyBytes: Int64?
 
   package static let standard = Quota(
@@ -20,7 +20,6 @@ package struct Quota: Sendable, Hashable {
     self.idempotencyBytes = idempotencyBytes
   }
 
-  /// What of it is used up, in a word for people.
   func excess(of usage: StoreUsage, forSession: Bool) -> String? {
     if forSession, let openSessions, usage.openSessions >= openSessions { return "\(openSessions) open sessions" }
     if forSession, let bytes, usage.bytes >= bytes { return "\(bytes) bytes of sessions" }
@@ -31,29 +30,25 @@ package struct Quota: Sendable, Hashable {
   }
 }
 
-/// What this process believes relying parties have in the store: as it was last counted, and what it has added since.
-///
-/// Nothing is written for it. A count is taken again every so often, and before anything is refused, so that a refusal
-/// rests on the store's own word, at most a second old. What other processes add between two counts is not known here:
-/// with several of them a quota can be exceeded by what those create in that time.
-final class UsageBook: Sendable {
+/// Estimates the usage of relying parties: the last count plus the additions of this process since then. Usage is
+/// counted at intervals and before a refusal, which never relies on a count older than a second. Servers that share a
+/// store see each other's usage only by counting, so quotas can be exceeded briefly.
+final class UsageEstimates: Sendable {
   private struct Entry {
     var counted = StoreUsage()
-    /// `added` has what was added since the last count began. `before` has what was added before that, until a count
-    /// succeeds.
+    /// Additions since the last count began. Earlier additions remain until a count succeeds.
     var added = StoreUsage()
     var before = StoreUsage()
     var isCounting = false
     var hasNews = false
     var countedAt: Timestamp?
-    /// When the next count in the background is due.
+    /// When the next background count is due.
     var due = Timestamp(secondsSince1970: 0)
 
     var estimate: StoreUsage { counted + before + added }
   }
 
-  /// The pause between counts in the background: at least `interval` seconds, and at least `share` times as long as the
-  /// last count took.
+  /// The pause between background counts: at least `interval` seconds, and `share` times the last count's duration.
   private static let interval: Int64 = 10
   private static let share = 50.0
 
@@ -70,15 +65,12 @@ final class UsageBook: Sendable {
     }
   }
 
-  /// Whether a count in the background is due. It never is for a relying party that has added nothing here since the
-  /// last one.
+  /// True if a background count is due. If the relying party has added nothing since the last count, none is due.
   func isDue(_ relyingParty: String, at now: Timestamp) -> Bool {
-    entries.withLock { entries in
-      entries[relyingParty].map { $0.hasNews && !$0.isCounting && now >= $0.due } ?? false
-    }
+    entries.withLock { entries in entries[relyingParty].map { $0.hasNews && !$0.isCounting && now >= $0.due } ?? false }
   }
 
-  /// Whether the last count is too old to refuse by, and a new one may begin.
+  /// True if the last count is too old for a refusal, and a new count may begin.
   func isStale(_ relyingParty: String, at now: Timestamp) -> Bool {
     entries.withLock { entries in
       guard let entry = entries[relyingParty] else { return true }
@@ -86,10 +78,10 @@ final class UsageBook: Sendable {
     }
   }
 
-  /// Counts, unless a count is under way. What is added meanwhile is kept beside the count, which may not include it.
-  func count(
-    _ relyingParty: String, at now: Timestamp, _ read: () async throws(StoreError) -> StoreUsage
-  ) async throws(StoreError) {
+  /// Counts, unless a count is running. Additions during the count are added to the result, since the count may have
+  /// missed them.
+  /// - Parameter read: returns nil if it fails. The last estimate then remains.
+  func count(_ relyingParty: String, at now: Timestamp, _ read: () async -> StoreUsage?) async {
     let begins = entries.withLock { entries in
       var entry = entries[relyingParty] ?? Entry()
       guard !entry.isCounting else { return false }
@@ -102,21 +94,19 @@ final class UsageBook: Sendable {
     }
     guard begins else { return }
     let start = ContinuousClock.now
-    let counted: Result<StoreUsage, StoreError>
-    do throws(StoreError) { counted = .success(try await read()) } catch { counted = .failure(error) }
+    let usage = await read()
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     entries.withLock { entries in
       var entry = entries[relyingParty] ?? Entry()
       entry.isCounting = false
       entry.due = now + max(Self.interval, Int64(seconds * Self.share))
-      if case .success(let usage) = counted {
+      if let usage {
         entry.counted = usage
         entry.before = StoreUsage()
         entry.countedAt = now
       }
       entries[relyingParty] = entry
     }
-    _ = try counted.get()
   }
 }
 
@@ -130,46 +120,39 @@ extension StoreUsage {
   static func += (left: inout StoreUsage, right: StoreUsage) { left = left + right }
 }
 
-extension ServiceContext {
-  /// Throws `api.quota_exceeded` where the relying party may make no new session, or have no new reply kept.
+extension VerificationService {
+  /// Throws `api.quota_exceeded` if the relying party may not create a session or keep a reply.
   func checkQuota(of party: RelyingParty, forSession: Bool) async throws(ServiceError) {
     guard let excess = await excess(of: party, forSession: forSession) else { return }
     throw ServiceError(
       .apiQuotaExceeded, "The relying party has its quota of \(excess).", retryAfter: Int(Limits.quotaRetry))
   }
 
-  /// Which part of the quota is used up, in a word for people; nil if none. A count that is too old is taken again
-  /// first.
+  /// The exhausted part of the quota; nil if none is exhausted. If the last count is too old, counts again first.
   func excess(of party: RelyingParty, forSession: Bool) async -> String? {
-    guard let excess = party.quota.excess(of: usage.estimate(of: party.id), forSession: forSession) else { return nil }
+    let estimate = estimates.estimate(of: party.id)
+    guard let excess = party.quota.excess(of: estimate, forSession: forSession) else { return nil }
     let now = clock()
-    guard usage.isStale(party.id, at: now) else { return excess }
+    guard estimates.isStale(party.id, at: now) else { return excess }
     await count(party.id, at: now)
-    return party.quota.excess(of: usage.estimate(of: party.id), forSession: forSession)
+    return party.quota.excess(of: estimates.estimate(of: party.id), forSession: forSession)
   }
 
-  /// Counts what the relying party has in the store. If the count fails, the last estimate stays.
-  fileprivate func count(_ party: String, at now: Timestamp) async {
-    try? await usage.count(party, at: now) { () async throws(StoreError) in
-      try await store.usage(of: party, at: now)
+  /// Counts the usage of relying parties whose count is due. Call it every few seconds, apart from requests.
+  package func measureUsage() async {
+    for party in relyingParties.all {
+      let now = clock()
+      if estimates.isDue(party.id, at: now) { await count(party.id, at: now) }
     }
   }
-}
 
-/// Counts what relying parties have in the store, now and then, beside their requests.
-struct MeasureUsage {
-  let context: ServiceContext
-
-  func run() async {
-    for party in context.relyingParties.all {
-      let now = context.clock()
-      if context.usage.isDue(party.id, at: now) { await context.count(party.id, at: now) }
-    }
+  private func count(_ party: String, at now: Timestamp) async {
+    await estimates.count(party, at: now) { try? await store.usage(of: party, at: now) }
   }
 }
 
 extension JSON {
-  /// The bytes of its text, without what escapes add.
+  /// The bytes of the JSON text, not counting those that escapes add.
   var plainBytes: Int {
     switch self {
     case .object(let members): members.reduce(2) { $0 + $1.name.utf8.count + 4 + $1.value.plainBytes }
@@ -180,5 +163,134 @@ extension JSON {
     case .bool, .null: 4
     case .written(let text): text.bytes.count
     }
+  }
+}
+
+/// Bounds concurrent responses, overall and for each relying party. Further responses are refused before anything is
+/// consumed.
+final class AdmissionGate: Sendable {
+  private let limit: Int
+  /// The maximum for one relying party.
+  private let share: Int
+  private typealias Counts = (all: Int, each: [Flow: Int])
+  private let counts = Locked<Counts>((all: 0, each: [:]))
+
+  init(limit: Int) {
+    self.limit = limit
+    share = max(1, limit / 2)
+  }
+
+  func enter(_ party: Flow) throws(ServiceError) {
+    let isAdmitted = counts.withLock { counts in
+      guard counts.all < limit, counts.each[party, default: 0] < share else { return false }
+      Self.add(1, party, &counts)
+      return true
+    }
+    guard isAdmitted else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
+  }
+
+  func leave(_ party: Flow) { counts.withLock { Self.add(-1, party, &$0) } }
+
+  /// Lends this response's slot during the body. Afterwards the response continues even without a slot, since its
+  /// challenge is consumed.
+  func lend<R: Sendable>(of party: Flow, while body: () async -> R) async -> R {
+    leave(party)
+    defer { counts.withLock { Self.add(1, party, &$0) } }
+    return await body()
+  }
+
+  private static func add(_ number: Int, _ party: Flow, _ counts: inout Counts) {
+    counts.all += number
+    counts.each[party, default: 0] += number
+  }
+}
+
+/// Limits concurrent verifications of zero-knowledge proofs. A proof takes a hundred times as long as a plain response,
+/// so one processor is kept free of proofs, and relying parties take turns.
+final class ProofSlots: Sendable {
+  private struct State {
+    var running = 0
+    var waiting = FairQueue<CheckedContinuation<Void, Never>>()
+  }
+
+  private let limit: Int
+  private let state = Locked(State())
+
+  init(limit: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)) { self.limit = limit }
+
+  var waiting: Int { state.withLock { $0.waiting.count } }
+
+  /// Returns at this response's turn, which lasts until `leave`.
+  func take(_ party: Flow) async {
+    await withCheckedContinuation { continuation in next { $0.waiting.append(continuation, of: party) } }
+  }
+
+  /// - Parameter cost: the nanoseconds of the turn.
+  func leave(_ party: Flow, cost: Int64) {
+    next { state in
+      state.waiting.end(party, cost: cost)
+      state.running -= 1
+    }
+  }
+
+  private func next(after change: (inout State) -> Void) {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      change(&state)
+      guard state.running < limit, let next = state.waiting.popFirst() else { return nil }
+      state.running += 1
+      return next
+    }
+    next?.resume()
+  }
+}
+
+/// Lets each relying party read a few lists at a time. Further reads of the party wait, without delaying other parties.
+final class ListSlots: Sendable {
+  private struct Party {
+    var running = 0
+    /// Waiting reads, oldest first.
+    var waiting: [CheckedContinuation<Bool, Never>] = []
+  }
+
+  private let parties = Locked<[String: Party]>([:])
+
+  /// Reads in the relying party's turn.
+  /// - Throws: `api.overloaded` if too many of its reads are waiting.
+  func take<Value: Sendable>(
+    _ relyingParty: String, _ read: () async throws(StoreError) -> Value
+  ) async throws(ServiceError) -> Value {
+    let isAdmitted = await withCheckedContinuation { continuation in
+      let admitted: Bool? = parties.withLock { parties in
+        var party = parties[relyingParty] ?? Party()
+        defer { parties[relyingParty] = party }
+        if party.running < Limits.lists {
+          party.running += 1
+          return true
+        }
+        guard party.waiting.count < Limits.waitingLists else { return false }
+        party.waiting.append(continuation)
+        return nil
+      }
+      if let admitted { continuation.resume(returning: admitted) }
+    }
+    guard isAdmitted else {
+      throw ServiceError(.apiOverloaded, "This relying party reads too many lists at one time.", retryAfter: 1)
+    }
+    defer { leave(relyingParty) }
+    do { return try await read() } catch { throw ServiceError(error) }
+  }
+
+  func waiting(_ relyingParty: String) -> Int { parties.withLock { $0[relyingParty]?.waiting.count ?? 0 } }
+
+  private func leave(_ relyingParty: String) {
+    let next: CheckedContinuation<Bool, Never>? = parties.withLock { parties in
+      guard var party = parties[relyingParty] else { return nil }
+      // The next read takes over this slot.
+      let next = party.waiting.isEmpty ? nil : party.waiting.removeFirst()
+      if next == nil { party.running -= 1 }
+      parties[relyingParty] = party.running > 0 ? party : nil
+      return next
+    }
+    next?.resume(returning: true)
   }
 }

@@ -3,36 +3,34 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// One customer of this server: its sessions, keys and origins are its own.
+/// A customer of this server, with sessions, keys and origins of its own.
 package struct RelyingParty: Sendable {
   package let id: String
-  /// Web origins, `https://host[:port]`, that may hold client secrets and present web requests, and Android apps that
-  /// may present them, `android:apk-key-hash:…`.
+  /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.
   package let origins: [String]
   package let apiKeys: [APIKey]
-  /// Its Apple merchants, each with an identifier of its own; where there is none, `apple-in-app` is not offered to it.
+  /// Its Apple merchants, with unique identifiers. Without a merchant, `apple-in-app` is not offered.
   package let apple: [AppleConfiguration]
-  /// Who asks in its name, where requests are signed: the first by default, all of them in a request that is signed
-  /// more than once.
+  /// The signers of its requests. By default the first signs; a multi-signed request is signed by all.
   package let readers: [ReaderIdentity]
   package let openID4VP: OpenID4VPConfiguration
-  /// What it is registered to ask for, one for each intended use; empty for a party without EU registration.
+  /// Its EU registrations: one for each intended use.
   package let registrations: [RegistrationCertificate]
-  /// Key identifiers of issuing authorities by document type, which every protocol that can names to wallets.
+  /// Key identifiers of issuing authorities, by document type. Requests name them to wallets.
   package let acceptedIssuers: [String: [[UInt8]]]
-  /// The page that this server shows in its name; nil: none.
   package let page: HostedPage?
   package let policies: Policies
-  /// Where it wants to be told of events.
   package let webhooks: [WebhookEndpoint]
   package let quota: Quota
+  /// Requests that sessions make by their names.
+  package let templates: [String: RequestTemplate]
 
   package init(
     id: String, origins: [String] = [], apiKeys: [APIKey] = [], apple: [AppleConfiguration] = [],
     readers: [ReaderIdentity] = [], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
-    registrations: [RegistrationCertificate] = [], acceptedIssuers: [String: [[UInt8]]] = [:],
-    page: HostedPage? = nil, policies: Policies = Policies(),
-    webhooks: [WebhookEndpoint] = [], quota: Quota = .standard
+    registrations: [RegistrationCertificate] = [], acceptedIssuers: [String: [[UInt8]]] = [:], page: HostedPage? = nil,
+    policies: Policies = Policies(), webhooks: [WebhookEndpoint] = [], quota: Quota = .standard,
+    templates: [String: RequestTemplate] = [:]
   ) {
     self.id = id
     self.origins = origins
@@ -46,54 +44,56 @@ package struct RelyingParty: Sendable {
     self.policies = policies
     self.webhooks = webhooks
     self.quota = quota
+    self.templates = templates
   }
 
-  /// Those that a browser can have.
+  /// The origins of browsers.
   package var webOrigins: [String] { origins.filter { !$0.hasPrefix(AndroidOrigin.prefix) } }
 
   package struct Policies: Sendable, Hashable {
-    /// Whether results are kept, sealed; then only elements requested with `intent_to_retain`.
+    /// Keeps sealed results, with only the elements requested with `intent_to_retain`.
     package var retainsResults: Bool
     package var retention: RetentionPolicy
-    /// What must be known about revocation before a document is accepted.
     package var revocation: RevocationPolicy
-    /// With which evidence of verified answers is sealed; nil: none is kept.
+    /// Seals the evidence of verified responses; nil if none is kept.
     package var evidenceKey: EvidenceKey?
+    /// Whether events carry a session's `metadata`, which may be personal.
+    package var eventsHaveMetadata: Bool
 
     package init(
       retainsResults: Bool = false, retention: RetentionPolicy = RetentionPolicy(),
-      revocation: RevocationPolicy = .requireGood, evidenceKey: EvidenceKey? = nil
+      revocation: RevocationPolicy = .requireGood, evidenceKey: EvidenceKey? = nil,
+      eventsHaveMetadata: Bool = false
     ) {
       self.retainsResults = retainsResults
       self.retention = retention
       self.revocation = revocation
       self.evidenceKey = evidenceKey
+      self.eventsHaveMetadata = eventsHaveMetadata
     }
   }
 }
 
-/// For how many days a relying party keeps what it asks for with `intent_to_retain`.
+/// The days for which a relying party keeps elements requested with `intent_to_retain`.
 package struct RetentionPolicy: Sendable, Hashable {
-  /// The days that hold where a request names none. Nil: the wallet is told no days either, and the server keeps values
-  /// for as long as the session's record.
+  /// The days if a request names none. Nil: the request tells the wallet no days, and values are kept as long as the
+  /// session's record.
   package let days: Int?
-  /// The most days that a request may name.
+  /// The maximum number of days that a request may name.
   package let longest: Int
 
-  /// - Parameter days: at most `longest`, or `longest` counts.
+  /// - Parameter days: capped at `longest`.
   package init(days: Int? = nil, longest: Int = Int(Limits.longestRetainDays)) {
     self.days = days.map { min($0, longest) }
     self.longest = longest
   }
 }
 
-/// What Apple's in-app requests and their transcript need of a merchant.
 package struct AppleConfiguration: Sendable {
   package let merchantID: String
   package let teamID: String
-  /// The private keys of the merchant's encryption certificates: the current one and those before it.
+  /// The private keys of the merchant's encryption certificates, the current one first.
   package let encryptionKeys: [PrivateKey]
-  /// Of those keys whose certificate is at hand.
   package let certificates: [MerchantCertificate]
 
   package init(
@@ -108,23 +108,23 @@ package struct AppleConfiguration: Sendable {
   package var merchant: AppleMerchant { AppleMerchant(merchantID: merchantID, teamID: teamID) }
 }
 
-/// What a relying party has chosen of OpenID4VP.
 package struct OpenID4VPConfiguration: Sendable, Hashable {
-  /// Answers are encrypted (`dc_api.jwt`, `direct_post.jwt`) unless this is switched off on purpose.
+  /// Encrypts responses (`dc_api.jwt`, `direct_post.jwt`).
   package var encryptsResponses: Bool
-  /// Whether `openid4vp-iso-18013-7-annex-b`, the older profile of ISO/IEC TS 18013-7:2024, is offered.
+  /// Offers `openid4vp-iso-18013-7-annex-b`, the older profile of ISO/IEC TS 18013-7:2024.
   package var offersAnnexB: Bool
-  /// The scheme of the address that opens a wallet by redirect or QR code: `openid4vp`, `haip-vp`, `mdoc-openid4vp` …
+  /// The scheme of the link that opens a wallet: `openid4vp`, `haip-vp`, `mdoc-openid4vp` …
   package var scheme: String
-  /// Document types that may be asked for by the European age verification profile's link; none: it is not offered.
+  /// Document types for the link of the European age verification profile. If there are none, the link is not offered.
   package var ageVerificationDocTypes: [String]
-  /// Whether devices may authenticate by MAC.
+  /// Lets devices authenticate by MAC.
   package var acceptsMACs: Bool
-  /// Whether a wallet is told that its response was refused; nil: in staging and test mode, where it is told why.
+  /// True to tell a wallet that its response was refused. Nil: in staging and test mode the wallet is told, with the
+  /// reason.
   package var walletFeedback: Bool?
-  /// Where wallets send people after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
+  /// The address after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
   package var redirectURI: String?
-  /// Schemes of the relying party's own apps, to which a wallet may bring the person back.
+  /// Schemes of the relying party's own apps, for the way back from the wallet.
   package var redirectSchemes: [String] = []
   /// Origins of wallets that are web pages; `*` means any.
   package var walletOrigins: [String] = []
@@ -146,32 +146,31 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
 package enum AndroidOrigin {
   package static let prefix = "android:apk-key-hash:"
 
-  /// Whether after the prefix comes the SHA-256 of a signing certificate in base64url, in its one canonical form.
+  /// True if the SHA-256 of a signing certificate follows the prefix, in canonical base64url.
   package static func isValid(_ origin: String) -> Bool {
     origin.hasPrefix(prefix) && Base64.decodeURLSafe(String(origin.dropFirst(prefix.count)))?.count == 32
   }
 }
 
-/// All relying parties of this server, by id and by API key.
 package struct RelyingParties: Sendable {
   package let all: [RelyingParty]
   private let byID: [String: RelyingParty]
   private let byKey: [[UInt8]: (RelyingParty, APIKey)]
 
-  /// Refuses what would let one relying party act as another: an id or a key hash that occurs twice.
+  /// Refuses duplicate ids and key hashes: one relying party could act as another.
   package init(_ parties: [RelyingParty]) throws(ConfigurationError) {
     var byID: [String: RelyingParty] = [:]
     var byKey: [[UInt8]: (RelyingParty, APIKey)] = [:]
     for party in parties {
       guard !party.id.isEmpty, byID.updateValue(party, forKey: party.id) == nil else {
-        throw ConfigurationError("the relying party id \"\(party.id)\" is empty or there twice")
+        throw ConfigurationError("the relying party id \"\(party.id)\" is empty or a duplicate")
       }
       for key in party.apiKeys {
         guard key.sha256.count == 32 else {
           throw ConfigurationError("an API key of \"\(party.id)\" is not the SHA-256 of a key")
         }
-        guard byKey.updateValue((party, key), forKey: key.sha256) == nil else {
-          throw ConfigurationError("an API key of \"\(party.id)\" occurs twice")
+        if let (other, _) = byKey.updateValue((party, key), forKey: key.sha256) {
+          throw ConfigurationError("an API key of \"\(party.id)\" is also a key of \"\(other.id)\"")
         }
       }
     }
@@ -182,8 +181,7 @@ package struct RelyingParties: Sendable {
 
   package subscript(id: String) -> RelyingParty? { byID[id] }
 
-  /// The owner of an API key that has not expired. The look-up is by the key's hash: its time tells nothing that helps
-  /// to find a key.
+  /// The owner of an API key that has not expired. The look-up is by the key's hash, so its time reveals nothing.
   package func owner(ofKey key: String, at now: Timestamp) -> Caller? {
     owner(ofKeyHash: APIKey.hash(of: key), at: now)
   }
@@ -193,17 +191,181 @@ package struct RelyingParties: Sendable {
     return .apiKey(party, scopes: found.scopes, id: found.id)
   }
 
-  /// When the next of the keys that are good now expires.
+  /// The earliest expiry of the keys that are valid now.
   package func nextKeyExpiry(after now: Timestamp) -> Timestamp? {
     all.flatMap(\.apiKeys).compactMap(\.expiresAt).filter { now < $0 }.min()
   }
 }
 
-/// The configuration cannot be served; the message names the member, never a secret.
+/// The reason why a configuration is refused. The message names the member, never a secret.
 package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
   package let message: String
 
   package init(_ message: String) { self.message = message }
 
   package var description: String { message }
+}
+
+package struct HostedPage: Sendable, Hashable {
+  package static let longestName = 80
+  package static let colorPattern = "^#[0-9a-f]{6}$"
+
+  package static func isName(_ text: String) -> Bool { (1...longestName).contains(text.count) }
+  package static func isColor(_ text: String) -> Bool { text.wholeMatch(of: /#[0-9a-f]{6}/) != nil }
+
+  package let name: String
+  /// The colour of buttons and links, `#rrggbb`; nil for the page's default.
+  package let color: String?
+  package let logo: Logo?
+  /// The logo on dark ground; nil for the same.
+  package let darkLogo: Logo?
+  package let privacyURL: String?
+  /// Whether the page says why a document was refused, where that tells nothing about the person.
+  package let showsReason: Bool
+
+  package init(
+    name: String, color: String? = nil, logo: Logo? = nil, darkLogo: Logo? = nil, privacyURL: String? = nil,
+    showsReason: Bool = false
+  ) {
+    self.name = name
+    self.color = color
+    self.logo = logo
+    self.darkLogo = darkLogo
+    self.privacyURL = privacyURL
+    self.showsReason = showsReason
+  }
+
+  package struct Logo: Sendable, Hashable {
+    package let mediaType: String
+    package let bytes: [UInt8]
+
+    package init(mediaType: String, bytes: [UInt8]) {
+      self.mediaType = mediaType
+      self.bytes = bytes
+    }
+  }
+}
+
+package struct HostedPageOptions: Sendable, Hashable {
+  /// Why the relying party asks, in its own words.
+  package let purpose: String?
+  /// The purpose by languages.
+  package let translations: [NamedText]
+  /// The address to which the page sends the person at the end, at one of the relying party's origins.
+  package let returnURL: String?
+
+  /// `returnURL` with the session's id in its query. The response code is appended.
+  func returnAddress(for id: SessionID) -> String? {
+    returnURL.map { $0 + ($0.contains("?") ? "&" : "?") + "session=" + id.text }
+  }
+}
+
+package struct PageAddress: Sendable, Hashable {
+  /// The address without a secret.
+  package let text: String
+
+  init(publicURL: String, session: SessionAddress) {
+    // Identifiers of relying parties and sessions need no escaping.
+    text = "\(publicURL)/verify/\(session.relyingParty)/\(session.id.text)"
+  }
+
+  /// Adds the client secret in the fragment, which browsers do not send.
+  func unlocked(by secret: ClientSecret) -> String { text + "#" + secret.text }
+}
+
+extension VerificationService {
+  /// Finds the holder of a bearer token: an API key or a client secret. Both are looked up by their SHA-256, so that
+  /// the time of the look-up reveals nothing about the token.
+  /// - Throws: `api.unauthenticated`, or `api.store_unavailable`.
+  package func authenticate(bearer token: String) async throws(ServiceError) -> Caller {
+    if let caller = relyingParties.owner(ofKey: token, at: clock()) { return caller }
+    guard let secret = ClientSecret(token) else { throw ServiceError(.apiUnauthenticated) }
+    let record = try await stored { store throws(StoreError) in
+      try await store.session(secret.session, clientSecretHash: secret.sha256)
+    }
+    // The secret ends with the session. The page that holds it gets ten more minutes to read the session's outcome.
+    guard let record, clock() < record.expiresAt + Limits.resultLifetime,
+      let party = relyingParties[record.address.relyingParty]
+    else { throw ServiceError(.apiUnauthenticated) }
+    return .clientSecret(record.address.id, of: party)
+  }
+}
+
+package enum Caller: Sendable {
+  /// - Parameter id: the key's name in logs.
+  case apiKey(RelyingParty, scopes: Set<Scope>, id: String? = nil)
+  /// The holder of a session's client secret: submit, cancel and GET of that session, and no personal data.
+  case clientSecret(SessionID, of: RelyingParty)
+  /// A wallet that posts its response itself. It learns nothing about the result.
+  case wallet(SessionID, of: RelyingParty)
+
+  package var relyingParty: RelyingParty {
+    switch self {
+    case .apiKey(let party, _, _): party
+    case .clientSecret(_, let party), .wallet(_, let party): party
+    }
+  }
+
+  /// The API key's name in logs, if it has one.
+  package var keyID: String? { if case .apiKey(_, _, let id) = self { id } else { nil } }
+
+  package func has(_ scope: Scope) -> Bool {
+    if case .apiKey(_, let scopes, _) = self { scopes.contains(scope) } else { false }
+  }
+
+  /// Throws `api.forbidden` unless the caller is an API key with one of these scopes.
+  package func require(_ scopes: [Scope]) throws(ServiceError) {
+    guard scopes.contains(where: has) else {
+      let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      throw ServiceError(.apiForbidden, "This needs an API key with the scope \(names).")
+    }
+  }
+
+  /// The session at `id`. Client secrets and wallets know only their own session.
+  func address(of id: String) throws(ServiceError) -> SessionAddress {
+    guard let session = SessionID(id) else { throw .sessionNotFound }
+    switch self {
+    case .clientSecret(let own, _), .wallet(let own, _): guard own == session else { throw .sessionNotFound }
+    case .apiKey: break
+    }
+    return SessionAddress(relyingParty: relyingParty.id, id: session)
+  }
+}
+
+/// The SHA-256 of an API key. To rotate a key, add the new key and set an expiry for the old key.
+package struct APIKey: Sendable, Hashable {
+  package let sha256: [UInt8]
+  package let scopes: Set<Scope>
+  package let id: String?
+  /// From this time on the key is refused like an unknown key. Nil if it never expires.
+  package let expiresAt: Timestamp?
+
+  package init(sha256: [UInt8], scopes: Set<Scope>, id: String? = nil, expiresAt: Timestamp? = nil) {
+    self.sha256 = sha256
+    self.scopes = scopes
+    self.id = id
+    self.expiresAt = expiresAt
+  }
+
+  package static func hash(of key: String) -> [UInt8] { HashAlgorithm.sha256.hash(Array(key.utf8)) }
+
+  package func isGood(at now: Timestamp) -> Bool { expiresAt.map { now < $0 } ?? true }
+}
+
+/// The rights of an API key (HTTP API, Authentication).
+package enum Scope: String, Sendable, Hashable, CaseIterable {
+  /// Create, submit, cancel and redact sessions.
+  case sessionsWrite = "sessions:write"
+  /// Read verified element values.
+  case resultsRead = "results:read"
+  /// Verify responses that another stack received, and read their element values.
+  case verificationsWrite = "verifications:write"
+  /// Read the trust anchors in force.
+  case trustRead = "trust:read"
+  /// Administer one relying party: read its audit entries, its figures on `/status`, and the server's metrics.
+  case admin
+  /// Operate the server: reload trust and configuration, and read the figures of all relying parties.
+  case operate = "server:operate"
+  /// Read the audit entries of all relying parties, and the heads of their chains.
+  case auditReadAll = "audit:read_all"
 }

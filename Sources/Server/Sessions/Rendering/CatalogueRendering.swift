@@ -2,14 +2,13 @@ import Base
 import Mdoc
 import Presentation
 
-/// The catalogue of document types and their elements.
 package enum CatalogueRendering {
   /// Every type, in the catalogue's order.
   package static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
 
-  /// `age_over` says whether a namespace has `age_over_NN` besides what it lists; no `types`: none is prescribed. An
-  /// element's `source` is the type's unless one edition or draft only has it. `apple_elements` are
-  /// the names that `apple_element` of a request takes; none for a type that Apple's in-app protocol does not have.
+  /// `age_over`: the namespace also has `age_over_NN`. Without `types`, no type is prescribed. An element's `source`
+  /// differs from the type's if only one edition or draft has it. `apple_elements`: names for `apple_element` of a
+  /// request; none if Apple's in-app protocol does not have the type.
   package static func json(_ definition: DocTypeDefinition) -> JSON {
     [
       "doc_type": .string(definition.docType), "aliases": .array(definition.aliases.map { .string($0) }),
@@ -37,7 +36,7 @@ package enum CatalogueRendering {
     ]
   }
 
-  /// Whether Apple's in-app protocol can ask for it.
+  /// True if Apple's in-app protocol can request it.
   private static func isInApp(_ element: ElementReference, of type: DocTypeDefinition) -> Bool {
     let document = DocumentRequest(docType: type.docType, elements: [ElementRequest(element)])
     return (try? AppleRequest(PresentationRequest(documents: [document]))) != nil

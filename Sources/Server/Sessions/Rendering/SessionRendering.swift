@@ -1,11 +1,12 @@
 import Base
+import Mdoc
 
-/// Writes sessions as `VerificationSession`, which is one type for every reader.
+/// Writes sessions as `VerificationSession`, one type for every reader.
 struct SessionRendering {
   let isLive: Bool
   let now: Timestamp
 
-  /// For an API key. `result` is given by whoever has established that this caller gets it.
+  /// For an API key. Pass a `result` only to a caller that may read it.
   func json(
     _ record: SessionRecord, clientSecret: ClientSecret? = nil, page: PageAddress? = nil, result: JSON? = nil,
     simulatedResult: JSON? = nil
@@ -25,17 +26,17 @@ struct SessionRendering {
     return SessionView.shape.write(view)
   }
 
-  /// As much of the page as `Limits.pageBytes` hold, at least one session.
+  /// Renders as many sessions as fit into `Limits.pageBytes`, at least one.
   func list(_ page: SessionPage, with parts: Set<SessionPart>) -> JSON {
     var data: [JSON] = []
     var bytes = 0
-    for record in page.sessions {
+    for record in page.entries {
       let entry = SessionView.shape.write(view(record, for: .list(parts)))
       bytes += entry.serialized().count
       if bytes > Limits.pageBytes, !data.isEmpty { break }
       data.append(entry)
     }
-    return SessionView.list.write(Listed(data: data, hasMore: page.hasMore || data.count < page.sessions.count))
+    return SessionView.list.write(Page(entries: data, hasMore: page.hasMore || data.count < page.entries.count))
   }
 
   private func view(_ record: SessionRecord, for reader: SessionView.Reader) -> SessionView {
@@ -43,14 +44,11 @@ struct SessionRendering {
   }
 }
 
-/// A session at one time, for one reader.
 struct SessionView: Sendable {
   enum Reader: Sendable {
-    /// An API key that reads one session.
     case relyingParty
-    /// An API key that reads a list, with these parts of each session.
+    /// A caller with an API key that reads a list, with these parts of each session.
     case list(Set<SessionPart>)
-    /// A client secret: a page or an app.
     case client
   }
 
@@ -72,30 +70,26 @@ struct SessionView: Sendable {
     if case .list(let parts) = reader { parts.contains(part) } else { true }
   }
 
-  private var lastError: LastErrorView? {
-    state.lastError.map { isForClient ? LastErrorView(code: $0.code) : LastErrorView($0) }
-  }
-
-  // MARK: The form
+  private var lastError: LastError? { isForClient ? state.lastError?.codeOnly : state.lastError }
 
   static let shape = Shape<SessionView>.open(
     "VerificationSession",
-    "A verification session. A client secret gets fewer members than an API key, and an entry of a list has no `result`.",
+    "A verification session. A client secret gets fewer members than an API key; entries of a list have no `result`.",
     state + exchange + outcome)
 
-  static let list = Listed.shape(of: Shape.any(shape.schema), "VerificationSessionList")
+  static let list = Page.shape(of: Shape.any(shape.schema), "VerificationSessionList")
 
   private static let state: [WrittenMember<SessionView>] = [
     .always("id", \.record.address.id.text, .written(like: SessionID.pattern), "Names the session."),
     .always("object", { _ in "verification_session" }, .kind, "`verification_session`.").when(\.isForAPIKey),
     .always("livemode", \.isLive, .flag, "Whether the server runs in live mode.").when(\.isForAPIKey),
     .always(
-      "status", \.state.status.rawValue, .written(SessionStatus.allCases.map(\.rawValue)),
+      "status", \.state.status, .word,
       "The session's state. It ends as verified, failed, canceled or expired, and can then be redacted."),
     .always("created", \.record.created, .seconds, "When the session was created, in Unix seconds.")
       .when(\.isForAPIKey),
     .always(
-      "expires_at", \.record.expiresAt, .seconds, "When the session stops to accept a response, in Unix seconds."),
+      "expires_at", \.record.expiresAt, .seconds, "When the session stops accepting a response, in Unix seconds."),
   ]
 
   private static let exchange: [WrittenMember<SessionView>] = [
@@ -104,52 +98,47 @@ struct SessionView: Sendable {
       "The secret for the page or app of this session. Only the reply that creates the session has it."),
     .ifAny(
       "url", { view in view.clientSecret.flatMap { view.page?.unlocked(by: $0) } }, .written(),
-      "The hosted page, with the client secret in its fragment. Only the reply that creates the session has it, and only "
-        + "if the relying party has a page."),
+      "The hosted page, with the client secret in its fragment. Only in the reply that creates the session, and "
+        + "only if the relying party has a page."),
     .ifAny("origin", \.record.content?.origin, .written(), "The origin of the page that asks, if one was given.")
       .when(\.isForAPIKey),
     .always("requests", \.record.offers, requests, "One request for each protocol, for the wallet.")
       .when { $0.has(.requests) },
     .always(
-      "digital_credential_requests", { $0.record.offers.filter(isWeb) }, requests,
+      "digital_credential_requests", \.record.webOffers, requests,
       "The requests for `navigator.credentials.get({digital: {requests}})`."
     ).when { $0.isForAPIKey && $0.has(.requests) },
-    .orNull(
-      "client_reference_id", \.record.content?.clientReferenceID, .written(), "Your own id, as you gave it."
-    ).when(\.isForAPIKey),
-    .always("metadata", { $0.record.content?.metadata ?? [] }, metadata, "Your own notes, as you gave them.")
+    .orNull("client_reference_id", \.record.content?.clientReferenceID, .written(), "Your own id, as you gave it.")
+      .when(\.isForAPIKey),
+    .always("metadata", { $0.record.content?.metadata ?? [] }, .metadata, "Your own notes, as you gave them.")
       .when(\.isForAPIKey),
   ]
 
   private static let outcome: [WrittenMember<SessionView>] = [
     .orNull(
       "result", \.result, .any(ResultRendering.shape.schema),
-      "What the wallet disclosed. It is in the reply to a submit with an API key, or waits to be read with "
-        + "`expand[]=result`."
+      "The disclosed data: in the reply to a submit with an API key, or later with `expand[]=result`."
     ).when(\.isWhole),
     .ifAny(
       "simulated_result", \.simulatedResult, .any(ResultRendering.simulated.schema),
       "The response of Apple's simulator or test profile, in test mode only. It proves nothing."),
     .orNull(
       "result_expires_at", \.record.results.expiresAt, .seconds,
-      "Until when a waiting result can be read, in Unix seconds."
+      "When a waiting result ceases to be readable, in Unix seconds."
     ).when(\.isForAPIKey),
     .ifAny(
-      "evidence", { $0.record.results.seen(at: $0.now).evidence?.rawValue },
-      .written(EvidenceStatus.allCases.map(\.rawValue)),
+      "evidence", { $0.record.results.seen(at: $0.now).evidence }, .word,
       "Whether a sealed bundle is kept, if the relying party's policy asks for evidence."
     ).when(\.isForAPIKey),
     .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before one.")
       .when { $0.isForAPIKey && $0.has(.report) },
     .orNull(
-      "last_error", \.lastError, LastErrorView.shape, "Why the session failed or was canceled; null if it was not."),
+      "last_error", \.lastError, LastError.shape, "Why the session failed or was canceled; null if it was not."),
     .ifAny(
       "response_code", \.responseCode?.text, .written(),
-      "Only in the reply that ends a session that was reached by a link: the relying party needs it to read the result."
+      "Only in the reply that ends a session opened by a link. The relying party needs it to read the result."
     ),
   ]
-
-  // MARK: Parts
 
   static let request = Shape<ProtocolOffer>(.reference("WalletRequest")) { _, _, _ in
     nil
@@ -157,45 +146,21 @@ struct SessionView: Sendable {
     ["protocol": .string($0.protocolName), "data": .written($0.data)]
   }
   private static let requests = request.list
-
-  private static func isWeb(_ offer: ProtocolOffer) -> Bool {
-    ProtocolFamily(ofProtocol: offer.protocolName) == .web
-  }
-
-  private static let metadata = Shape<[SessionContent.MetadataEntry]>(.reference("Metadata")) { _, _, _ in
-    nil
-  } write: {
-    .object($0.map { JSON.Member($0.name, .string($0.value)) })
-  }
 }
 
-/// Why a session failed or was canceled, as much of it as a reader gets.
-struct LastErrorView: Sendable {
-  let code: String
-  private var reasons: [LastError.Reason]?
-  private var walletDescription: String?
-
-  init(_ error: LastError) {
-    code = error.code
-    reasons = error.reasons
-    walletDescription = error.walletDescription
-  }
-
-  /// For a reader that gets the code only: a client secret, an event.
-  init(code: String) { self.code = code }
-
-  static let shape = Shape<LastErrorView>.open(
+extension LastError {
+  static let shape = Shape<LastError>.open(
     "LastError", "Why a session failed or was canceled. A client secret and an event get the code only.",
     [
       .always("code", \.code, .verdictCode, "The first failed check."),
-      .ifAny("reasons", \.reasons, reason.list, "All failed checks, in order."),
+      .ifAny("reasons", { $0.reasons.isEmpty ? nil : $0.reasons }, reason.list, "All failed checks, in order."),
       .ifAny(
         "unverified_wallet_description", \.walletDescription, .written(),
         "`error_description` of the wallet's error response: its own words, unverified and possibly personal. Cut to "
           + "\(Limits.errorDescriptionBytes) bytes, without control characters; erased by redaction."),
     ])
 
-  private static let reason = Shape<LastError.Reason>.open(
+  private static let reason = Shape<Reason>.open(
     "FailureReason", "One failed check.",
     [
       .always("code", \.code, .verdictCode, "The check."),
@@ -205,51 +170,171 @@ struct LastErrorView: Sendable {
     ])
 }
 
-/// A page of a list.
-struct Listed<Element: Sendable>: Sendable {
-  let data: [Element]
-  let hasMore: Bool
-
-  static func shape(of element: Shape<Element>, _ title: String) -> Shape<Listed> {
+extension Page {
+  static func shape(of entry: Shape<Entry>, _ title: String) -> Shape<Page> {
     .open(
       title, "One page of a list.",
       [
         .always("object", { _ in "list" }, .kind, "`list`."),
-        .always("data", \.data, element.list, "The entries of this page."),
+        .always("data", \.entries, entry.list, "The entries of this page."),
         .always("has_more", \.hasMore, .flag, "Whether more follow: ask for them with `starting_after`."),
       ])
   }
 }
 
+extension Shape where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
+  /// One of the words of a list that may grow.
+  static var word: Shape {
+    let form = Shape<String>.written(Value.allCases.map(\.rawValue))
+    return Shape(form.schema, read: { json, _, _ in json.string.flatMap(Value.init) }, write: { .string($0.rawValue) })
+  }
+}
+
 extension Shape<String> {
-  /// The kind of an object.
   package static var kind: Shape { .written() }
 
-  /// The name of a check or refusal, which is no enumeration: versions add codes.
+  /// The name of a check or refusal. Not an enumeration, since later versions add codes.
   package static func code(_ title: String, _ codes: [Code], _ text: String) -> Shape {
-    Shape.written(like: "^[a-z0-9_.]+$").described(
-      by: [
-        "title": .string(title), "type": "string", "pattern": "^[a-z0-9_.]+$",
-        "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),
-        "description": .string(text + " Those known to this version; later versions may have more."),
-      ])
+    Shape.written(like: "^[a-z0-9_.]+$").described(by: [
+      "title": .string(title), "type": "string", "pattern": "^[a-z0-9_.]+$",
+      "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),
+      "description": .string(text + " Those known to this version; later versions may have more."),
+    ])
   }
 
-  /// Every code except those of failed requests. Reports list these codes, and sessions fail with them.
+  /// Every code of reports and failed sessions. Codes of failed requests are excluded.
   static let verdictCode = code(
     "VerdictCode", Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty }, "The code of a check.")
 
-  /// Describes the detail of a failed check.
   static let detail =
-    "What was found and what was expected. It names members, elements, certificates or limits, "
+    "The found and the expected value. It names members, elements, certificates or limits, "
     + "never an element's value."
 }
 
-/// The replies that sessions, events and reports are written as.
 package enum ReplySchemas {
   package static let all: [Schema] = [
     SessionView.shape.schema, SessionView.list.schema, PageView.shape.schema, ReportRendering.shape.schema,
     EventRendering.event.schema, EventRendering.eventList.schema, EventRendering.delivery.schema,
-    EventRendering.deliveryList.schema,
+    EventRendering.deliveryList.schema, VerificationView.shape.schema, UsageView.shape.schema,
   ]
+}
+
+/// The `report` of an attempt. The top-level `checks` concern the envelope and the response as a whole.
+package enum ReportRendering {
+  package static func json(_ report: ReportRecord) -> JSON { shape.write(report) }
+
+  static let shape = shape { .array($0.map(check.write)) }
+
+  /// The report as a part of a reply. Faster to write, but cannot be parsed back.
+  static let written = shape(writeChecks)
+
+  private static func shape(_ write: @escaping @Sendable ([ReportRecord.CheckRecord]) -> JSON) -> Shape<ReportRecord> {
+    let checks = Shape<[ReportRecord.CheckRecord]>(check.list.schema, read: { _, _, _ in nil }, write: write)
+    let document = Shape<ReportRecord.DocumentRecord>.open(
+      "DocumentReport", "The checks of one document of the response.",
+      [.always("checks", \.checks, checks, "The checks, in the order in which they were made.")])
+    return .open(
+      "VerificationReport", "The report of one attempt. It is immutable and holds no personal data.",
+      [
+        .ifAny("id", \.id, .written(like: ReportID.pattern), "Names the report."),
+        .always(
+          "verified_at", \.verifiedAt, .integer(0...Int64.max), "When the response was verified, in Unix seconds."),
+        .always("trust_snapshot", \.trustSnapshot, .sha256, "SHA-256 of the trust anchors that were in force."),
+        .ifAny(
+          "revocation_policy", \.revocationPolicy, .written(RevocationPolicy.allCases.map(\.rawValue)),
+          "How much had to be known about revocation."),
+        .always("checks", \.checks, checks, "The checks of the response as a whole."),
+        .always("documents", \.documents, document.list, "The checks of each document, in the response's order."),
+      ])
+  }
+
+  /// One check of a report, or one finding about a trust source.
+  package static let check = Shape<ReportRecord.CheckRecord>.open(
+    "Check", "One check with its outcome.",
+    [
+      .always("code", \.code, .verdictCode, "The check."),
+      .always(
+        "outcome", \.outcome, .written(Check.Outcome.allCases.map(\.rawValue)),
+        "`not_run` is never the same as `passed`; a `warning` does not reject."),
+      .always("clause", \.clause, .written(), "The clause of the standard that asks for the check."),
+      .ifAny("detail", \.detail, .written(), Shape<String>.detail),
+    ])
+
+  private static func writeChecks(_ checks: [ReportRecord.CheckRecord]) -> JSON {
+    var text: [UInt8] = []
+    text.reserveCapacity(2 + checks.count * 112)
+    text.append(UInt8(ascii: "["))
+    for (index, record) in checks.enumerated() {
+      if index > 0 { text.append(UInt8(ascii: ",")) }
+      if case .known(let known) = record, known.detail == nil, known.ownClause == nil, let words = words[known.code] {
+        text.append(contentsOf: words[known.outcome.index])
+      } else {
+        text += check.write(record).serialized()
+      }
+    }
+    text.append(UInt8(ascii: "]"))
+    return .written(JSONText(written: text))
+  }
+
+  /// The JSON of checks without details, by code and index of the outcome. Cached, since checks make up most of a
+  /// reply.
+  private static let words = CodeTable { code in
+    Check.Outcome.allCases.map { check.write(.known(Check(code, $0))).serialized() }
+  }
+}
+
+extension Check.Outcome {
+  var index: Int {
+    switch self {
+    case .passed: 0
+    case .failed: 1
+    case .notRun: 2
+    case .warning: 3
+    }
+  }
+}
+
+extension Shape where Value == [NamedText] {
+  static var metadata: Shape {
+    let most = Limits.metadataValueCharacters
+    return texts(
+      "Metadata", "Texts by names of your own.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
+      "must be a string of at most \(most) characters")
+  }
+
+  /// Texts by the languages that they are in.
+  static var translations: Shape {
+    let most = Limits.purposeCharacters
+    return texts(
+      "Translations", "Texts by language tags (BCP 47), such as `de` or `pt-BR`.", most: Limits.translations,
+      names: .text(like: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"), 1...most,
+      "must be a language tag with a string of 1 to \(most) characters")
+  }
+
+  private static func texts(
+    _ title: String, _ summary: String, most: Int, names: Schema, _ characters: ClosedRange<Int>, _ rule: String
+  ) -> Shape {
+    let schema: Schema = [
+      "title": .string(title), "type": "object", "description": .string(summary),
+      "maxProperties": .integer(Int64(most)),
+      "propertyNames": names.json, "additionalProperties": Schema.text(characters).json,
+    ]
+    return Shape(schema) { json, pointer, faults in
+      guard let members = json.object, members.count <= most else {
+        faults.add(pointer, "must be an object of at most \(most) strings")
+        return nil
+      }
+      return members.compactMap { member in
+        guard names.violations(of: .string(member.name)).isEmpty, let text = member.value.string,
+          characters.contains(text.unicodeScalars.count)
+        else {
+          faults.add("\(pointer)/\(JSONPointer.escape(member.name))", rule)
+          return nil
+        }
+        return NamedText(name: member.name, value: text)
+      }
+    } write: { entries in
+      .object(entries.map { JSON.Member($0.name, .string($0.value)) })
+    }
+  }
 }

@@ -1,8 +1,9 @@
 import Base
+import Longfellow
 import Mdoc
+import Presentation
 
-/// The documents that a relying party asks for, as its JSON has them: the creation of a session and
-/// `mdoc verify --request` share it.
+/// The JSON of requested documents, for creating a session and for `mdoc verify --request`.
 struct PresentationInput: Equatable, Sendable {
   var documents: [DocumentInput]
   var requiresAllDocuments: Bool
@@ -14,14 +15,21 @@ struct PresentationInput: Equatable, Sendable {
 
   typealias Getter<Root> = @Sendable (Root) -> PresentationInput
 
-  static func documents<Root>(_ of: @escaping Getter<Root>) -> Field<Root, [DocumentInput]> {
-    Field(
-      "documents", { of($0).documents }, DocumentInput.shape.list(1...Limits.requestedDocuments),
-      """
+  /// Nothing asked for.
+  static let none = PresentationInput(documents: [], requiresAllDocuments: false)
+
+  static func documents<Root>(
+    _ of: @escaping Getter<Root>, isOptional: Bool = false
+  ) -> Field<Root, [DocumentInput]> {
+    let form = DocumentInput.shape.list(1...Limits.requestedDocuments)
+    let summary = """
       The documents that you ask for. Any one of them is enough, unless `all_documents` is true. A type can occur \
       twice only if every protocol is OpenID4VP and none is `openid4vp-iso-18013-7-annex-b`. All documents together \
       ask for at most \(Limits.requestedElements) elements, alternatives included.
-      """)
+      """
+    guard isOptional else { return Field("documents", { of($0).documents }, form, summary) }
+    return .optional(
+      "documents", { of($0).documents }, form, or: [], summary + " Required, unless `template` names a request.")
   }
 
   static func allDocuments<Root>(_ of: @escaping Getter<Root>) -> Field<Root, Bool> {
@@ -41,7 +49,6 @@ struct PresentationInput: Equatable, Sendable {
   }
 }
 
-/// One document of a request.
 struct DocumentInput: Equatable, Sendable {
   enum Proofs: String, CaseIterable, Sendable { case off, allowed, required }
 
@@ -56,13 +63,13 @@ struct DocumentInput: Equatable, Sendable {
   private static let age = Shape.whole(ProtocolFamily.inApp.ageThresholds)
 
   static let shape = Shape.object(
-    "DocumentRequest", "A document that you ask for, and what of it.", DocumentInput.init,
+    "DocumentRequest", "A requested document, with the elements that you ask for.", DocumentInput.init,
     Field(
       "doc_type", \.docType, .text(),
       "The document type (ISO/IEC 18013-5), such as `org.iso.18013.5.1.mDL`. `mdoc catalogue` lists the known ones."),
     .optional(
       "elements", \.elements, ElementInput.shape.list(0...Limits.requestedElements), or: [],
-      "The elements that you ask for, each once. One of `elements`, `age_over` and `minimum_age` must ask for something."
+      "The elements that you ask for, each once. `elements`, `age_over` or `minimum_age` must ask for something."
     ),
     .optional(
       "age_over", \.ageOver, age.list(0...Limits.requestedElements), or: [],
@@ -95,7 +102,7 @@ struct DocumentInput: Equatable, Sendable {
       """))
 }
 
-/// One element of a document's request: by its namespace and identifier or, in-app, by Apple's name.
+/// One requested element: by its namespace and identifier or, in-app, by Apple's name.
 struct ElementInput: Equatable, Sendable {
   var namespace: String?
   var identifier: String?
@@ -143,9 +150,307 @@ struct ElementInput: Equatable, Sendable {
 }
 
 extension ElementReference {
-  /// An element's full name in a request.
   package static let shape = Shape.object(
     "ElementName", "An element's full name.", ElementReference.init,
     Field("namespace", \.namespace, .text(), "The element's namespace."),
     Field("identifier", \.identifier, .text(), "The element's name in its namespace."))
+}
+
+/// A request that a relying party's configuration names.
+package struct RequestTemplate: Equatable, Sendable {
+  let input: PresentationInput
+
+  package static let shape = PresentationInput.shape.map {
+    RequestTemplate(input: $0)
+  } back: {
+    $0.input
+  }
+
+  /// Asks of a driving licence whether the person has reached an age.
+  package static func age(_ years: Int) -> RequestTemplate {
+    RequestTemplate(
+      input: PresentationInput(
+        documents: [
+          DocumentInput(
+            docType: DocType.mDL, elements: [], ageOver: [years], minimumAge: nil, acceptsExpired: false,
+            retainDays: nil, proofs: .off)
+        ], requiresAllDocuments: false))
+  }
+
+  /// Notes what no session could ask for: neither over the web nor in an iPhone app.
+  package func check(under policies: RelyingParty.Policies, at pointer: String, _ faults: inout Faults) {
+    func check(_ family: ProtocolFamily, _ faults: inout Faults) {
+      let decoder = PresentationRequestDecoder(
+        for: family, retention: policies.retention, circuits: KnownCircuit.all, revocation: policies.revocation)
+      _ = decoder.request(input, at: pointer, &faults)
+    }
+    var found = Faults()
+    check(.inApp, &found)
+    if !found.isEmpty { check(.web, &faults) }
+  }
+}
+
+/// Makes a `PresentationRequest` of requested documents, by the rules that no schema states.
+package struct PresentationRequestDecoder: Sendable {
+  private let family: ProtocolFamily
+  private let protocols: [String]
+  private let retention: RetentionPolicy
+  /// The circuits for proofs.
+  private let circuits: [KnownCircuit]
+  private let revocation: RevocationPolicy
+
+  /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
+  /// - Parameter protocols: the offered protocols of the family. Empty for a DeviceResponse without a protocol.
+  package init(
+    for family: ProtocolFamily, protocols: [String] = [], retention: RetentionPolicy = RetentionPolicy(),
+    circuits: [KnownCircuit] = [], revocation: RevocationPolicy = .off
+  ) {
+    self.family = family
+    self.protocols = protocols
+    self.retention = retention
+    self.circuits = circuits
+    self.revocation = revocation
+  }
+
+  package func decode(_ json: JSON) throws(ServiceError) -> PresentationRequest {
+    var faults = Faults()
+    guard let input = PresentationInput.shape.read(json, "", &faults) else { throw faults.refusal }
+    let request = request(input, &faults)
+    guard faults.isEmpty else { throw faults.refusal }
+    return request
+  }
+
+  /// Reads the API's form, or a DCQL query: by itself, or as `dcql_query` of an OpenID4VP request.
+  package func decode(requestOrQuery json: JSON) throws(ServiceError) -> PresentationRequest {
+    guard json["documents"] == nil, let query = json["dcql_query"] ?? (json["credentials"] == nil ? nil : json) else {
+      return try decode(json)
+    }
+    var faults = Faults()
+    let input = DCQLQuery.shape.read(query, "", &faults)?.input(at: "", &faults)
+    guard let input, faults.isEmpty else { throw faults.refusal }
+    // A query names each document, so that it may ask for two of one type.
+    let decoder = PresentationRequestDecoder(
+      for: family, protocols: DCQLQuery.protocols, retention: retention, circuits: circuits, revocation: revocation)
+    let request = decoder.request(input, &faults)
+    guard faults.isEmpty else { throw faults.refusal }
+    return request
+  }
+
+  /// - Parameter place: the pointer to the object that has `documents`.
+  func request(_ input: PresentationInput, at place: String = "", _ faults: inout Faults) -> PresentationRequest {
+    var requests: [DocumentRequest] = []
+    for (index, document) in input.documents.enumerated() {
+      let pointer = "\(place)/documents/\(index)"
+      let isRepeated = requests.contains { $0.docType.hasSameBytes(as: document.docType) }
+      if isRepeated, !canRepeat {
+        let way = protocols.first { !ProtocolFamily.namesQueries($0) }.map { "by `\($0)`" } ?? "without OpenID4VP"
+        faults.add(pointer + "/doc_type", "is a duplicate; each type can be asked for once \(way)")
+      }
+      requests.append(self.document(document, at: pointer, &faults))
+    }
+    if input.requiresAllDocuments { checkRepeated(requests, at: place, &faults) }
+    let elements = requests.flatMap(\.elements)
+    if elements.reduce(0, { $0 + 1 + $1.alternatives.count }) > Limits.requestedElements {
+      faults.add(place + "/documents", "ask for more than \(Limits.requestedElements) elements")
+    }
+    if input.purposeHint != nil, family == .inApp {
+      faults.add(place + "/purpose_hint", "is not allowed with `apple-in-app`")
+    }
+    var request = PresentationRequest(documents: requests, requiresAllDocuments: input.requiresAllDocuments)
+    request.purposeHint = input.purposeHint
+    return request
+  }
+
+  /// True if every protocol can request a type twice.
+  private var canRepeat: Bool { !protocols.isEmpty && protocols.allSatisfy(ProtocolFamily.namesQueries) }
+
+  /// Two documents of one type are told apart by their numbers, which proofs hide.
+  private func checkRepeated(_ requests: [DocumentRequest], at place: String, _ faults: inout Faults) {
+    for (index, request) in requests.enumerated()
+    where requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
+      if request.proofs != nil {
+        faults.add(
+          "\(place)/documents/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
+          code: .zkNotProvable)
+      }
+      let number = ElementReference.documentNumber(ofDocType: request.docType)
+      if !request.elements.contains(where: { $0.element == number && $0.isRequired && $0.alternatives.isEmpty }) {
+        faults.add(
+          "\(place)/documents/\(index)/elements",
+          "must have `document_number` of `\(number.namespace)`, required and without alternatives: documents of one "
+            + "type are distinguished by it")
+      }
+    }
+  }
+
+  private func document(_ input: DocumentInput, at pointer: String, _ faults: inout Faults) -> DocumentRequest {
+    checkDays(input.retainDays, at: pointer, &faults)
+    var elements: [ElementRequest] = []
+    for (index, wanted) in input.elements.enumerated() {
+      let member = "\(pointer)/elements/\(index)"
+      for element in self.elements(wanted, of: input, at: member, &faults) {
+        checkIntent(element, beside: elements, of: input.docType, at: member, &faults)
+        if elements.contains(where: { $0.element == element.element }) {
+          // Several of Apple's elements may map to the same element of the document.
+          guard wanted.appleElement == nil else { continue }
+          faults.add(member, "is asked for twice")
+        }
+        elements.append(element)
+      }
+    }
+    if input.retainDays != nil, !elements.contains(where: \.intentToRetain) {
+      faults.add(pointer + "/retain_days", "needs an element with `intent_to_retain` true, and there is none")
+    }
+    var request = DocumentRequest(
+      docType: input.docType, elements: elements, ageOver: Set(input.ageOver).sorted(), minimumAge: input.minimumAge)
+    request.acceptsExpired = input.acceptsExpired
+    checkAges(input, request, at: pointer, &faults)
+    if elements.isEmpty, request.ageThresholds.isEmpty, faults.isEmpty { faults.add(pointer, "asks for nothing") }
+    if faults.isEmpty { request.proofs = proofs(input.proofs, of: request, at: pointer + "/zk", &faults) }
+    return request
+  }
+
+  /// Reads one element by its namespace and identifier; in-app, also all elements that one of Apple's names stands for.
+  private func elements(
+    _ input: ElementInput, of document: DocumentInput, at pointer: String, _ faults: inout Faults
+  ) -> [ElementRequest] {
+    let retention = self.retention(input, keptFor: document.retainDays, at: pointer, &faults)
+    // Apple and Annex B have no alternatives.
+    let unable = family == .inApp ? family.protocolNames : protocols.filter { $0 == AnnexBProtocol().name }
+    if let name = unable.first, !input.alternatives.isEmpty {
+      faults.add(pointer + "/alternatives", "cannot be asked for by `\(name)`")
+    }
+    if let name = input.appleElement {
+      for (member, value) in [("namespace", input.namespace), ("identifier", input.identifier)] where value != nil {
+        faults.add("\(pointer)/\(member)", "excludes `apple_element`: send one of the two")
+      }
+      let type = family == .inApp ? AppleDocumentType(docType: document.docType) : nil
+      if let found = type?.elementRequests(for: name, retention: retention, isRequired: input.isRequired) {
+        return found
+      }
+      let known = type?.elementNames ?? []
+      faults.add(
+        pointer + "/apple_element",
+        family == .inApp
+          ? "must be one of this document type's Apple elements: "
+            + (known.isEmpty ? "none" : known.joined(separator: ", ")) + Spelling.hint(for: name, among: known)
+          : "is allowed only with `apple-in-app`")
+      return []
+    }
+    for (member, value) in [("namespace", input.namespace), ("identifier", input.identifier)] where value == nil {
+      faults.add("\(pointer)/\(member)", "is required")
+    }
+    guard let namespace = input.namespace, let identifier = input.identifier else { return [] }
+    let element = ElementReference(namespace, identifier)
+    for (index, other) in input.alternatives.enumerated()
+    where ([element] + input.alternatives[..<index]).contains(other) {
+      faults.add("\(pointer)/alternatives/\(index)", "is asked for twice")
+    }
+    return [
+      ElementRequest(element, retention: retention, isRequired: input.isRequired, alternatives: input.alternatives)
+    ]
+  }
+
+  /// The element's own days, else its document's, else the policy's.
+  private func retention(
+    _ input: ElementInput, keptFor days: Int?, at pointer: String, _ faults: inout Faults
+  ) -> Retention {
+    checkDays(input.retainDays, at: pointer, &faults)
+    guard input.intentToRetain else {
+      if input.retainDays != nil {
+        faults.add(pointer + "/retain_days", "is allowed only with `intent_to_retain` true")
+      }
+      return .none
+    }
+    return (input.retainDays ?? days ?? retention.days).map { .days($0) } ?? .unspecified
+  }
+
+  /// The configuration may set a lower bound than the schema.
+  private func checkDays(_ days: Int?, at pointer: String, _ faults: inout Faults) {
+    guard let days, days > retention.longest else { return }
+    faults.add(
+      pointer + "/retain_days", "must be a whole number from \(Limits.retainDays.lowerBound) to \(retention.longest)")
+  }
+
+  /// All parts of one of Apple's elements have the same intent to store.
+  private func checkIntent(
+    _ element: ElementRequest, beside others: [ElementRequest], of docType: String, at pointer: String,
+    _ faults: inout Faults
+  ) {
+    guard family == .inApp, let type = AppleDocumentType(docType: docType),
+      let name = type.appleElement(for: element.element),
+      others.contains(where: { type.appleElement(for: $0.element) == name && $0.retention != element.retention })
+    else { return }
+    faults.add(
+      pointer,
+      "must have the same `intent_to_retain` and `retain_days` as the other elements of Apple's `\(name)`")
+  }
+
+  /// At most two age attestations, in all forms together (ISO/IEC 18013-5:2021, 7.2.5).
+  private func checkAges(_ input: DocumentInput, _ request: DocumentRequest, at pointer: String, _ faults: inout Faults)
+  {
+    let range = family.ageThresholds
+    let ages = input.ageOver.enumerated().map { ("age_over/\($0.offset)", $0.element) }
+    for (member, age) in ages + (input.minimumAge.map { [("minimum_age", $0)] } ?? []) where !range.contains(age) {
+      faults.add("\(pointer)/\(member)", "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    let named = request.elements.flatMap { [$0.element] + $0.alternatives }
+      .compactMap { Self.threshold(of: $0.identifier) }
+    if Set(request.ageThresholds).union(named).count > Limits.ageRequests {
+      faults.add(
+        pointer + "/age_over", "ask for more than \(Limits.ageRequests) thresholds, `minimum_age` included",
+        code: .apiTooManyAgeRequests)
+    }
+    let asksAge = request.elements.contains { $0.element.identifier == "age_in_years" }
+    if asksAge, family == .inApp, !request.ageThresholds.isEmpty || !named.isEmpty {
+      faults.add(pointer + "/age_over", "cannot be asked for together with `age_in_years` in-app")
+    }
+  }
+
+  /// The zero-knowledge proofs that may or must replace the document; nil if none may.
+  private func proofs(
+    _ wish: DocumentInput.Proofs, of document: DocumentRequest, at pointer: String, _ faults: inout Faults
+  ) -> ProofRequest? {
+    guard wish != .off else { return nil }
+    guard family != .inApp else {
+      faults.add(pointer, "cannot be asked for in-app: Apple Wallet makes no proofs", code: .zkNotProvable)
+      return nil
+    }
+    let request: ProofRequest
+    do throws(ProofRequestError) {
+      request = try ProofRequest(of: document, isRequired: wish == .required, circuits: circuits)
+    } catch {
+      faults.add(pointer, error.detail(circuits: circuits), code: error.code)
+      return nil
+    }
+    guard revocation != .requireGood else {
+      faults.add(pointer, "is not allowed with the revocation policy `require_good`", code: .zkNotProvable)
+      return nil
+    }
+    return request
+  }
+
+  private static func threshold(of identifier: String) -> Int? {
+    guard identifier.hasPrefix("age_over_") else { return nil }
+    return Int(identifier.dropFirst("age_over_".count))
+  }
+}
+
+extension ProofRequestError {
+  fileprivate var code: Code { if case .noCircuit = self { .zkCircuitsMissing } else { .zkNotProvable } }
+
+  fileprivate func detail(circuits: [KnownCircuit]) -> String {
+    switch self {
+    case .elementCount(let count): "supports one to four elements, not \(count)"
+    case .severalNamespaces: "supports elements of one namespace only"
+    case .alternatives(let element): "cannot prove alternatives: remove those of `\(element.identifier)`"
+    case .notProvable(let element):
+      "cannot prove `\(element.identifier)`: its value is structured or too long, or its name is too long"
+    case .documentTypeTooLong: "supports document types of at most 255 bytes"
+    case .noCircuit(let count):
+      circuits.isEmpty
+        ? "needs circuits, and none are configured (`mdoc circuits import`, `circuits` or `--circuits`)"
+        : "needs a circuit for \(count) elements, and none is configured (`mdoc circuits list`)"
+    }
+  }
 }

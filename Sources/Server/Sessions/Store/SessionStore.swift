@@ -1,116 +1,108 @@
 import Base
 
-/// Where sessions live, with the events of what happened to them and the audit entries of their attempts. Every
-/// operation is one transaction: it happens durably or not at all.
-///
-/// Time is always passed in. Results and challenge material arrive and leave sealed: a store never sees them open.
-/// What time has ended (`expired`, interrupted) is written by `sweep`, but already holds before: `consume`, `cancel`,
-/// `recordOutcome` and the status filter of `sessions` judge by the state at `now`, and records carry what is needed
-/// for `SessionRecord.state(at:)`.
+/// Stores sessions with their events and the audit entries of their attempts. Every operation is one transaction.
+/// Callers pass in the time, and pass and receive results and challenge material only sealed. `sweep` records expiry,
+/// but `consume`, `cancel`, `recordOutcome` and the filter of `sessions` already use the state as of `now`.
 package protocol SessionStore: EventStore, AuditStore {
-  /// Recorded when the store was made; it serves no other.
+  /// The mode, recorded when the store was created. The store serves no other mode.
   var mode: ServerMode { get }
 
-  // MARK: Sessions
+  /// The same store, reporting its operations to the observer.
+  func observed(by observer: any StoreObserver) -> any SessionStore
 
   /// Adds a session, and in the same transaction the reply kept for its creation.
   func create(_ session: SessionRecord, finishing completion: IdempotencyCompletion?) async throws(StoreError)
 
-  /// Takes the challenge, once: only from `requires_input`, before `expires_at`, and with an offered protocol. The
-  /// sealed material is in the returned record and nowhere else afterwards.
-  func consume(
-    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
-  ) async throws(StoreError) -> Consumption
+  /// Takes the challenge, once: in the state `requires_input`, before `expires_at`, with an offered protocol.
+  func consume(_ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp)
+    async throws(StoreError) -> Consumption
 
-  /// Records what came of an attempt: only while the session is still `processing` that very attempt. A late outcome
-  /// never overwrites another. The kept reply is written with it or not at all.
-  func recordOutcome(
-    _ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?
-  ) async throws(StoreError) -> OutcomeRecording
+  /// Records an attempt's outcome, with the kept reply, only while the session is still `processing` this attempt.
+  func recordOutcome(_ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?)
+    async throws(StoreError) -> OutcomeRecording
+
+  /// Records a verification without a session: its report and its audit entry, and nothing else.
+  func recordVerification(_ outcome: AttemptOutcome, at now: Timestamp) async throws(StoreError)
 
   func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord?
 
-  /// Whether the relying party has such a session. Reads an index and one row's head, for callers without a credential.
+  /// True if the relying party has the session. Cheap, so that callers without a credential may cause it.
   func exists(_ address: SessionAddress) async throws(StoreError) -> Bool
 
-  /// The session whose client secret has this SHA-256, of whichever relying party.
-  /// - Parameter id: which the secret names; nil for a secret of before.
+  /// The session whose client secret has this SHA-256, of any relying party.
+  /// - Parameter id: the session that the secret names; nil for secrets issued before schema 6.
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?
 
-  /// Those of these sessions that have not ended, of whichever relying party. Asked twice a second while anybody waits
-  /// for a session's end, so it reads nothing but their state.
+  /// Returns the sessions that have not ended, of any relying party. Reads only their state, since it is called twice a
+  /// second.
   func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID>
 
-  /// A page of one relying party's sessions, newest first; nil where `startingAfter` is not one of them.
+  /// A page of one relying party's sessions, newest first; nil if `startingAfter` is not one of them.
   func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage?
 
-  /// Only from `requires_input`. Kills the client secret and the challenge.
+  /// Cancels a session in the state `requires_input`. Erases the client secret and the challenge.
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
-  /// From every state; erases everything but ids, times, status and codes, kept replies included.
+  /// Ends the time of a session in the state `requires_input`; `sweep` then records the expiry. False if it has none left.
+  func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool
+
+  /// Redacts a session in any state. Erases its data and kept replies, except ids, times, status and codes.
   func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
   func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord?
 
-  /// The sealed bundle that was recorded with the session's outcome; redaction and the session's deletion erase it.
+  /// The sealed bundle of the session's outcome, until the session is redacted or deleted.
   func evidence(_ address: SessionAddress) async throws(StoreError) -> [UInt8]?
 
-  // MARK: Idempotency
-
-  /// Claims a key, or says why not. A claim that nobody finished within its lease, because the server stopped, can be
-  /// taken over.
+  /// Claims a key, unless it is in use. If a claim is unfinished after its lease, another request can take it over.
   func beginIdempotent(_ claim: IdempotencyClaim, at now: Timestamp) async throws(StoreError) -> IdempotencyStart
-  /// Keeps the reply, if the claim still holds.
+  /// Keeps the reply if the claim is still valid.
   func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError)
-  /// Gives the key back: nothing is kept of a 5xx. A reply that was kept in the transaction of its change stays, for
-  /// the caller whose commit succeeded and whose answer was lost.
+  /// Releases the key, since a 5xx is not kept. A reply kept in the transaction of its change remains.
   func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError)
 
-  // MARK: Upkeep
-
-  /// What a relying party has in the store. Sessions and replies from before this was counted count as their overhead.
+  /// The relying party's usage. Sessions and replies from before schema 4 count as their overhead.
   func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage
-  /// Writes what time has done, erases what is over, and deletes what is old; at most `limit` rows of each kind. A session
-  /// stays as long as something of it is to be erased later (`KeptValues`).
+  /// Marks expired sessions, erases values past their retention, deletes old rows: at most `limit` rows of each kind.
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount
-  /// Whether the store can be read and the right to write be had now.
+  /// Throws if the store cannot be read or written now.
   func probe() async throws(StoreError)
-  /// Finishes what is queued and lets go of the file. Every later call throws `closed`.
+  /// Finishes queued work and closes the connections. All later calls throw `closed`.
   func close() async
 }
 
-/// What `consume` found.
+package protocol StoreObserver: Sendable {
+  /// - Parameter seconds: the duration of the operation, including waiting.
+  func used(_ operation: StaticString, seconds: Double, failed: Bool)
+
+  /// The session may have ended: an outcome, a cancellation or a redaction was attempted.
+  func ended(_ session: SessionID)
+}
+
 package enum Consumption: Sendable {
-  /// The record after the change, with the sealed material that is now gone from the store.
+  /// The record after the change, and the sealed material, which the store no longer has.
   case consumed(SessionRecord)
-  case refused(ConsumeRefusal)
+  /// Nothing was changed.
+  case refused(Code)
 }
 
-/// The precise reason why a challenge was not consumed; nothing was changed.
-package enum ConsumeRefusal: Sendable, Hashable, CaseIterable {
-  case notFound, alreadyUsed, expired, canceled, redacted, protocolMismatch
-}
-
-/// What is recorded of an attempt.
 package struct AttemptOutcome: Sendable {
   package enum Conclusion: Sendable {
     case verified(SealedResults)
     case failed(LastError)
-    /// The wallet's own word that there will be no answer.
+    /// The wallet's own refusal.
     case canceled(LastError)
   }
 
   package let address: SessionAddress
   package let attempt: AttemptID
-  /// By which the challenge was taken.
+  /// The protocol that consumed the challenge.
   package let protocolName: String
   package let conclusion: Conclusion
   package let report: ReportRecord?
-  /// A sealed bundle.
   package let evidence: [UInt8]?
-  /// Where the result is, for the event.
   package let result: ResultPlace?
 
   package init(
@@ -129,64 +121,64 @@ package struct AttemptOutcome: Sendable {
 
 package enum OutcomeRecording: Sendable {
   case recorded
-  /// The session had ended otherwise: as it is now, or nil where it is gone.
+  /// The session ended in another way. The current session; nil if it was deleted.
   case superseded(SessionRecord?)
 }
 
-/// What a change of state found.
 package enum Transition: Sendable {
   case changed(SessionRecord)
-  /// The state does not allow it: the session as it is.
+  /// The state does not allow the change: the unchanged session.
   case refused(SessionRecord)
   case notFound
 }
 
-/// What a list reads of sessions only where it is asked to: it is most of their bytes.
+/// The parts of a session that a list reads only on request: they make up most of its bytes.
 package enum SessionPart: String, Sendable, Hashable, CaseIterable {
-  /// The offers, without the material that opens answers.
+  /// The offers, without their sealed material.
   case requests, report
 }
 
 package struct SessionQuery: Sendable, Hashable {
-  package var limit: Int
+  package var limit = Limits.pageSize
   package var startingAfter: SessionID?
   package var status: SessionStatus?
-  package var parts: Set<SessionPart>
+  package var clientReferenceID: String?
+  /// Unix seconds, from the first and before the second.
+  package var createdFrom: Int64?
+  package var createdBefore: Int64?
+  /// A document that the session asks for.
+  package var docType: String?
+  package var parts: Set<SessionPart> = []
 
-  package init(
-    limit: Int = Limits.pageSize, startingAfter: SessionID? = nil, status: SessionStatus? = nil,
-    parts: Set<SessionPart> = []
-  ) {
-    self.limit = limit
-    self.startingAfter = startingAfter
-    self.status = status
-    self.parts = parts
+  /// Whether anything but the status is a condition.
+  package var isFiltered: Bool {
+    clientReferenceID != nil || createdFrom != nil || createdBefore != nil || docType != nil
   }
 }
 
-/// Records without their client secrets and results, and without the parts that the query does not name. At least one
-/// where there is one; fewer than the query's limit where more would be beyond `Limits.pageBytes`.
-package struct SessionPage: Sendable {
-  package let sessions: [SessionRecord]
+/// Records without client secrets and results, and without the parts that the query does not name. At least one record
+/// if any match; fewer than the query's limit if more would exceed `Limits.pageBytes`.
+package typealias SessionPage = Page<SessionRecord>
+
+package struct Page<Entry: Sendable>: Sendable {
+  package let entries: [Entry]
   package let hasMore: Bool
 
-  package init(sessions: [SessionRecord], hasMore: Bool) {
-    self.sessions = sessions
+  package init(entries: [Entry], hasMore: Bool) {
+    self.entries = entries
     self.hasMore = hasMore
   }
 }
 
-/// What a relying party has in a store now, as far as quotas count it.
+/// The usage of one relying party, for its quotas.
 package struct StoreUsage: Sendable, Hashable {
-  /// Bytes that a session or a kept reply takes besides its own, for its row and its places in indexes: about.
+  /// The approximate bytes of a session's or kept reply's row and indexes, beside its content.
   package static let sessionOverhead: Int64 = 512
   package static let replyOverhead: Int64 = 256
 
-  /// Sessions that still may be answered.
   package var openSessions: Int64
-  /// Of sessions with all that is kept of them, but for results that wait to be read.
+  /// Bytes of sessions and of everything kept with them, without results that wait to be read.
   package var bytes: Int64
-  /// Of replies that are kept under idempotency keys.
   package var idempotencyBytes: Int64
 
   package init(openSessions: Int64 = 0, bytes: Int64 = 0, idempotencyBytes: Int64 = 0) {
@@ -200,9 +192,10 @@ package struct SweepCount: Sendable, Hashable {
   package var expired = 0
   package var interrupted = 0
   package var resultsErased = 0
-  /// Sessions of whose retained values or evidence some were due.
+  /// Sessions with erased values or evidence.
   package var valuesErased = 0
   package var sessionsDeleted = 0
+  package var verificationsDeleted = 0
   package var idempotencyKeysDeleted = 0
   package var eventsDeleted = 0
   package var deliveriesAbandoned = 0
@@ -210,22 +203,21 @@ package struct SweepCount: Sendable, Hashable {
   package init() {}
 
   package var total: Int {
-    expired + interrupted + resultsErased + valuesErased + sessionsDeleted + idempotencyKeysDeleted + eventsDeleted
-      + deliveriesAbandoned
+    expired + interrupted + resultsErased + valuesErased + sessionsDeleted + verificationsDeleted
+      + idempotencyKeysDeleted + eventsDeleted + deliveriesAbandoned
   }
 }
 
-/// Why a store could not do what it was asked. Details name the fault, never what is stored.
+/// The reason why a store operation failed. Details name the fault, never stored content.
 package enum StoreError: Error, Sendable, Hashable {
-  /// The disk is full, the file locked or unreadable, the connection gone: nothing was written, and it may work later.
+  /// The disk is full, the file locked or unreadable, or the connection lost: nothing was written; retry later.
   case unavailable(String)
   case closed
   /// A record that this version cannot read.
   case corrupt(String)
-  /// The store's tables are those of an older version of the program, or none (0), and are not changed by a start.
+  /// The tables belong to an older version, or are missing (0). Starting a server does not change them.
   case olderSchema(found: Int, known: Int)
-  /// The store was written by a newer version of the program.
+  /// A newer version of the program wrote the store.
   case newerSchema(found: Int, known: Int)
-  /// A store of this mode was opened in another.
   case otherMode(ServerMode)
 }

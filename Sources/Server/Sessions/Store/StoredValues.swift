@@ -1,210 +1,361 @@
 import Base
+import Cryptography
 import Longfellow
 import Mdoc
 
-// MARK: What was asked for
+package protocol StoredValue: SendableMetatype {
+  static var stored: StoredShape<Self> { get }
+}
 
-extension SessionContent: StoredValue {
-  package var storedJSON: JSON {
-    .members([
-      "request": request.storedJSON, "origin": origin.map { .string($0) },
-      "redirectURI": redirectURI.map { .string($0) }, "page": page?.storedJSON,
-      "intendedUseID": intendedUseID.map { .string($0) }, "clientReferenceID": clientReferenceID.map { .string($0) },
-      "metadata": .array(metadata.map { ["name": .string($0.name), "value": .string($0.value)] }),
-    ])
-  }
+extension StoredValue {
+  package var storedJSON: JSON { Self.stored.write(self) }
 
+  /// Nil if the JSON has another shape.
   package init?(storedJSON json: JSON) {
-    guard let request = json["request"].flatMap(PresentationRequest.init(storedJSON:)),
-      let metadata: [MetadataEntry] = json.storedList(
-        "metadata",
-        { entry in
-          guard let name = entry["name"]?.string, let value = entry["value"]?.string else { return nil }
-          return MetadataEntry(name: name, value: value)
-        })
-    else { return nil }
-    self.init(
-      request: request, origin: json["origin"]?.string, redirectURI: json["redirectURI"]?.string,
-      page: json["page"].flatMap(PageWishes.init(storedJSON:)), intendedUseID: json["intendedUseID"]?.string,
-      clientReferenceID: json["clientReferenceID"]?.string, metadata: metadata)
+    guard let value = Self.stored.read(json) else { return nil }
+    self = value
   }
 }
 
-extension PageWishes: StoredValue {
-  package var storedJSON: JSON {
-    .members(["purpose": purpose.map { .string($0) }, "returnURL": returnURL.map { .string($0) }])
+/// Writes and reads a stored value. Unlike `Shape`, collects no faults and ignores unknown members.
+package struct StoredShape<Value>: Sendable {
+  let write: @Sendable (Value) -> JSON
+  let read: @Sendable (JSON) -> Value?
+}
+
+extension StoredShape {
+  struct Member<Part>: Sendable {
+    let name: String
+    /// Nil if the member is left out.
+    let write: @Sendable (Value) -> JSON?
+    let read: @Sendable (JSON?) -> Part?
+
+    fileprivate func part(of json: JSON) throws -> Part {
+      guard let part = read(json[name]) else { throw StoreError.corrupt(name) }
+      return part
+    }
   }
 
-  package init?(storedJSON json: JSON) {
-    self.init(purpose: json["purpose"]?.string, returnURL: json["returnURL"]?.string)
+  init<each Part>(_ make: @escaping @Sendable (repeat each Part) -> Value, _ members: repeat Member<each Part>) {
+    self.init { value in
+      var written: [JSON.Member] = []
+      for member in repeat each members {
+        if let json = member.write(value) { written.append(JSON.Member(member.name, json)) }
+      }
+      return .object(written)
+    } read: { json in
+      do { return make(repeat try (each members).part(of: json)) } catch { return nil }
+    }
   }
+}
+
+extension StoredShape.Member {
+  init(_ name: String, _ get: @escaping @Sendable (Value) -> Part) where Part: StoredValue {
+    self.init(name: name, write: { get($0).storedJSON }, read: { $0.flatMap(Part.init(storedJSON:)) })
+  }
+
+  /// A member that may be missing. A value of another shape is an error.
+  static func optional<One: StoredValue>(_ name: String, _ get: @escaping @Sendable (Value) -> One?) -> Self
+  where Part == One? {
+    Self(
+      name: name, write: { get($0)?.storedJSON },
+      read: { json in json.map { json in One(storedJSON: json).map { .some($0) } } ?? .some(nil) })
+  }
+
+  /// A list that is left out if it is empty, as older values have it.
+  static func anyOf<One: StoredValue>(_ name: String, _ get: @escaping @Sendable (Value) -> [One]) -> Self
+  where Part == [One] {
+    let list = list(name, get)
+    return Self(name: name, write: { get($0).isEmpty ? nil : list.write($0) }, read: { $0 == nil ? [] : list.read($0) })
+  }
+
+  static func list<One: StoredValue>(_ name: String, _ get: @escaping @Sendable (Value) -> [One]) -> Self
+  where Part == [One] { list(name, get, of: One.stored) }
+
+  static func list<One>(_ name: String, _ get: @escaping @Sendable (Value) -> [One], of shape: StoredShape<One>) -> Self
+  where Part == [One] {
+    Self(name: name) {
+      .array(get($0).map(shape.write))
+    } read: { json in
+      guard let elements = json?.array else { return nil }
+      let values = elements.compactMap(shape.read)
+      return values.count == elements.count ? values : nil
+    }
+  }
+}
+
+extension String: StoredValue {
+  package static var stored: StoredShape<String> { StoredShape(write: { .string($0) }, read: { $0.string }) }
+}
+
+extension Bool: StoredValue {
+  package static var stored: StoredShape<Bool> { StoredShape(write: { .bool($0) }, read: { $0.bool }) }
+}
+
+extension Int64: StoredValue {
+  package static var stored: StoredShape<Int64> { StoredShape(write: { .integer($0) }, read: { $0.integer }) }
+}
+
+extension Int: StoredValue {
+  package static var stored: StoredShape<Int> {
+    StoredShape(write: { .integer(Int64($0)) }, read: { $0.integer.flatMap { Int(exactly: $0) } })
+  }
+}
+
+extension Timestamp: StoredValue {
+  package static var stored: StoredShape<Timestamp> {
+    StoredShape(write: { .integer($0.secondsSince1970) }, read: { $0.integer.map { Timestamp(secondsSince1970: $0) } })
+  }
+}
+
+extension [UInt8]: StoredValue {
+  package static var stored: StoredShape<[UInt8]> {
+    StoredShape(write: { .string(Base64.encode($0)) }, read: { $0.string.flatMap(Base64.decode) })
+  }
+}
+
+/// Writes values into a store's columns.
+package enum StoredForm {
+  package static func encode(_ value: some StoredValue) -> [UInt8] { value.storedJSON.serialized() }
+
+  package static func decode<Value: StoredValue>(_ type: Value.Type, from bytes: [UInt8]) throws(StoreError) -> Value {
+    guard let json = try? JSON(parsing: bytes, values: .max), let value = Value(storedJSON: json) else {
+      throw .corrupt("\(type)")
+    }
+    return value
+  }
+
+  /// JSON in order. Earlier versions wrote objects as `["o", name, value, …]`, and arrays as `["a", value, …]`.
+  package static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
+    guard let json = try? JSON(parsing: bytes, values: .max), let value = json.array == nil ? json : plain(json) else {
+      throw .corrupt("JSON")
+    }
+    return value
+  }
+
+  /// The same JSON, unparsed.
+  package static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
+    if bytes.first == UInt8(ascii: "[") { return JSONText(try decodeOrdered(bytes)) }
+    guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { throw .corrupt("JSON") }
+    return JSONText(written: bytes)
+  }
+
+  private static func plain(_ json: JSON) -> JSON? {
+    guard case .array(let parts) = json else { return json.object == nil ? json : nil }
+    var elements: [JSON] = []
+    switch parts.first?.string {
+    case "a":
+      for part in parts.dropFirst() {
+        guard let element = plain(part) else { return nil }
+        elements.append(element)
+      }
+      return .array(elements)
+    case "o" where parts.count % 2 == 1:
+      var members: [JSON.Member] = []
+      for index in stride(from: 1, to: parts.count, by: 2) {
+        guard let name = parts[index].string, let value = plain(parts[index + 1]) else { return nil }
+        members.append(JSON.Member(name, value))
+      }
+      return .object(members)
+    default: return nil
+    }
+  }
+}
+
+/// A report's checks as they are stored: five characters for each code and outcome, and the few details.
+///
+///     {"run": "pTAG1fTAG2…", "details": {"1": "the detail of the second"}}
+///
+/// Reports of earlier versions, and those with codes that this version does not know, are arrays of whole checks.
+extension [ReportRecord.CheckRecord] {
+  /// Nil if one of the checks is not registered.
+  fileprivate var compact: JSON? {
+    var run: [UInt8] = []
+    run.reserveCapacity(count * StoredCheck.length)
+    var details: [JSON.Member] = []
+    var clauses: [JSON.Member] = []
+    for (index, record) in enumerated() {
+      guard case .known(let check) = record, let tag = StoredCheck.tags[check.code] else { return nil }
+      run.append(check.outcome.letter)
+      run.append(contentsOf: tag)
+      if let detail = check.detail { details.append(JSON.Member(String(index), .string(detail))) }
+      if let clause = check.ownClause { clauses.append(JSON.Member(String(index), .string(clause))) }
+    }
+    return .members([
+      "run": .string(String(decoding: run, as: UTF8.self)), "details": details.isEmpty ? nil : .object(details),
+      "clauses": clauses.isEmpty ? nil : .object(clauses),
+    ])
+  }
+
+  fileprivate var writtenOut: JSON { .array(map(\.storedJSON)) }
+
+  fileprivate init?(storedJSON json: JSON) {
+    if let records = json.array {
+      self = records.compactMap(ReportRecord.CheckRecord.init(storedJSON:))
+      guard count == records.count else { return nil }
+      return
+    }
+    guard let text = json["run"]?.string else { return nil }
+    let run = Array<UInt8>(text.utf8)
+    let details = json["details"]
+    guard run.count.isMultiple(of: StoredCheck.length) else { return nil }
+    self = []
+    reserveCapacity(run.count / StoredCheck.length)
+    for start in stride(from: 0, to: run.count, by: StoredCheck.length) {
+      guard let outcome = StoredCheck.outcomes.first(where: { $0.letter == run[start] }) else { return nil }
+      let tag = Array<UInt8>(run[(start + 1)..<(start + StoredCheck.length)])
+      let detail = details?[String(count)]?.string
+      if let code = StoredCheck.codes[tag] {
+        let clause = json["clauses"]?[String(count)]?.string
+        append(.known(Check(code, outcome, detail: detail, clause: clause)))
+      } else {
+        guard let number = Base64.decodeURLSafe(String(decoding: tag, as: UTF8.self)) else { return nil }
+        // A node of a later version stored this value. The session can still be read and redacted.
+        append(
+          .init(
+            code: "unknown." + Hex.encode(number), outcome: outcome.rawValue,
+            clause: "a check of a later version", detail: detail))
+      }
+    }
+  }
+}
+
+enum StoredCheck {
+  /// A letter of the outcome and a code's tag.
+  static let length = 5
+
+  static let outcomes = Check.Outcome.allCases
+  fileprivate static let letters = Array("pfnw".utf8)
+
+  /// The first 24 bits of SHA-256 of each code's name, in base64url. A tag never changes, since a name does not.
+  static let tags = CodeTable { code in
+    Array(Base64.encodeURLSafe(HashAlgorithm.sha256.hash(Array(code.rawValue.utf8)).prefix(3)).utf8)
+  }
+
+  fileprivate static let codes: [[UInt8]: Code] = Dictionary(Code.allCases.map { (tags[$0] ?? [], $0) }) { first, _ in
+    first
+  }
+}
+
+extension Check.Outcome {
+  fileprivate var letter: UInt8 { StoredCheck.letters[index] }
+}
+
+extension SessionContent: StoredValue {
+  package static let stored = StoredShape<SessionContent>(
+    {
+      SessionContent(
+        request: $0, origin: $1, redirectURI: $2, page: $3, intendedUseID: $4, clientReferenceID: $5, metadata: $6)
+    },
+    .init("request", \.request), .optional("origin", \.origin), .optional("redirectURI", \.redirectURI),
+    .optional("page", \.page), .optional("intendedUseID", \.intendedUseID),
+    .optional("clientReferenceID", \.clientReferenceID), .list("metadata", \.metadata))
+}
+
+extension NamedText: StoredValue {
+  package static let stored = StoredShape<Self>(Self.init, .init("name", \.name), .init("value", \.value))
+}
+
+extension HostedPageOptions: StoredValue {
+  package static let stored = StoredShape<HostedPageOptions>(
+    HostedPageOptions.init, .optional("purpose", \.purpose), .anyOf("translations", \.translations),
+    .optional("returnURL", \.returnURL))
 }
 
 extension PresentationRequest: StoredValue {
-  package var storedJSON: JSON {
-    .members([
-      "documents": .array(documents.map(\.storedJSON)), "requiresAllDocuments": .bool(requiresAllDocuments),
-      "purposeHint": purposeHint.map { .integer($0.rawValue) },
-    ])
-  }
+  package static let stored = StoredShape<PresentationRequest>(
+    { documents, requiresAll, hint in
+      var request = PresentationRequest(documents: documents, requiresAllDocuments: requiresAll)
+      request.purposeHint = hint.flatMap { PurposeHint(rawValue: $0) }
+      return request
+    },
+    .list("documents", \.documents), .init("requiresAllDocuments", \.requiresAllDocuments),
+    .optional("purposeHint", \.hintNumber))
 
-  package init?(storedJSON json: JSON) {
-    guard let documents = json.storedList("documents", DocumentRequest.init(storedJSON:)),
-      let requiresAll = json["requiresAllDocuments"]?.bool
-    else { return nil }
-    self.init(documents: documents, requiresAllDocuments: requiresAll)
-    purposeHint = json["purposeHint"]?.integer.flatMap(PurposeHint.init)
-  }
+  private var hintNumber: Int64? { purposeHint?.rawValue }
 }
 
 extension DocumentRequest: StoredValue {
-  package var storedJSON: JSON {
-    .members([
-      "docType": .string(docType), "elements": .array(elements.map(\.storedJSON)),
-      "ageOver": .array(ageOver.map { .integer(Int64($0)) }), "minimumAge": minimumAge.map { .integer(Int64($0)) },
-      "acceptsExpired": acceptsExpired ? true : nil, "proofs": proofs?.storedJSON,
-    ])
-  }
+  package static let stored = StoredShape<DocumentRequest>(
+    { docType, elements, ageOver, minimumAge, acceptsExpired, proofs in
+      var request = DocumentRequest(docType: docType, elements: elements, ageOver: ageOver, minimumAge: minimumAge)
+      request.acceptsExpired = acceptsExpired ?? false
+      request.proofs = proofs
+      return request
+    },
+    .init("docType", \.docType), .list("elements", \.elements), .list("ageOver", \.ageOver),
+    .optional("minimumAge", \.minimumAge), .optional("acceptsExpired", \.storedAcceptance),
+    .optional("proofs", \.proofs))
 
-  package init?(storedJSON json: JSON) {
-    guard let docType = json["docType"]?.string,
-      let elements = json.storedList("elements", ElementRequest.init(storedJSON:)),
-      let ageOver = json.storedList("ageOver", { $0.integer.flatMap { Int(exactly: $0) } }),
-      let minimumAge = json.storedNumber("minimumAge")
-    else { return nil }
-    self.init(docType: docType, elements: elements, ageOver: ageOver, minimumAge: minimumAge)
-    acceptsExpired = json["acceptsExpired"]?.bool ?? false
-    if let proofs = json["proofs"] {
-      guard let read = ProofRequest(storedJSON: proofs) else { return nil }
-      self.proofs = read
-    }
-  }
+  private var storedAcceptance: Bool? { acceptsExpired ? true : nil }
 }
 
-/// The circuits by their hashes. One that this version does not know is not verified by it.
+/// The circuits by their hashes. Circuits that this version does not know are dropped.
 extension ProofRequest: StoredValue {
-  package var storedJSON: JSON {
-    ["isRequired": .bool(isRequired), "circuits": .array(circuits.map { .string($0.hash) })]
-  }
+  package static let stored = StoredShape<ProofRequest>(
+    { isRequired, hashes in
+      ProofRequest(
+        isRequired: isRequired, offering: hashes.compactMap { hash in KnownCircuit.all.first { $0.hash == hash } })
+    },
+    .init("isRequired", \.isRequired), .list("circuits", \.hashes))
 
-  package init?(storedJSON json: JSON) {
-    guard let isRequired = json["isRequired"]?.bool, let hashes = json.storedList("circuits", \.string) else {
-      return nil
-    }
-    self.init(
-      isRequired: isRequired, offering: hashes.compactMap { hash in KnownCircuit.all.first { $0.hash == hash } })
-  }
+  private var hashes: [String] { circuits.map(\.hash) }
 }
 
 extension ElementRequest: StoredValue {
-  package var storedJSON: JSON {
-    .members([
-      "element": element.storedJSON, "intentToRetain": .bool(intentToRetain), "retainDays": retention.storedDays,
-      "isRequired": .bool(isRequired), "alternatives": .array(alternatives.map(\.storedJSON)),
-    ])
-  }
+  package static let stored = StoredShape<ElementRequest>(
+    { element, intentToRetain, days, isRequired, alternatives in
+      ElementRequest(
+        element, retention: intentToRetain ? days.map { .days($0) } ?? .unspecified : .none, isRequired: isRequired,
+        alternatives: alternatives)
+    },
+    .init("element", \.element), .init("intentToRetain", \.intentToRetain),
+    .optional("retainDays", \.retainDays),
+    .init("isRequired", \.isRequired), .list("alternatives", \.alternatives))
 
-  package init?(storedJSON json: JSON) {
-    guard let element = json["element"].flatMap(ElementReference.init(storedJSON:)),
-      let intentToRetain = json["intentToRetain"]?.bool, let isRequired = json["isRequired"]?.bool,
-      let alternatives = json.storedList("alternatives", ElementReference.init(storedJSON:)),
-      let days = json.storedNumber("retainDays")
-    else { return nil }
-    let retention: Retention = intentToRetain ? days.map { .days($0) } ?? .unspecified : .none
-    self.init(element, retention: retention, isRequired: isRequired, alternatives: alternatives)
-  }
-}
-
-extension Retention {
-  fileprivate var storedDays: JSON? { if case .days(let days) = self { .integer(Int64(days)) } else { nil } }
+  private var retainDays: Int? { if case .days(let days) = retention { days } else { nil } }
 }
 
 extension ElementReference: StoredValue {
-  package var storedJSON: JSON { ["namespace": .string(namespace), "identifier": .string(identifier)] }
+  package static let stored = StoredShape<ElementReference>(
+    ElementReference.init, .init("namespace", \.namespace), .init("identifier", \.identifier))
+}
 
-  package init?(storedJSON json: JSON) {
-    guard let namespace = json["namespace"]?.string, let identifier = json["identifier"]?.string else { return nil }
-    self.init(namespace, identifier)
+extension ReportRecord: StoredValue {
+  package static let stored = shape { $0.compact ?? $0.writtenOut }
+  /// Codes and texts written out, for readers without this version's registry.
+  static let writtenOut = shape(\.writtenOut)
+
+  private static func shape(_ write: @escaping @Sendable ([CheckRecord]) -> JSON) -> StoredShape<ReportRecord> {
+    let document = StoredShape<DocumentRecord>(DocumentRecord.init, checks(\.checks, write))
+    return StoredShape(
+      ReportRecord.init(id:verifiedAt:trustSnapshot:revocationPolicy:checks:documents:),
+      .optional("id", \.id), .init("verifiedAt", \.verifiedAt), .init("trustSnapshot", \.trustSnapshot),
+      .optional("revocationPolicy", \.revocationPolicy), checks(\.checks, write),
+      .list("documents", \.documents, of: document))
+  }
+
+  private static func checks<Value>(
+    _ get: @escaping @Sendable (Value) -> [CheckRecord], _ write: @escaping @Sendable ([CheckRecord]) -> JSON
+  ) -> StoredShape<Value>.Member<[CheckRecord]> {
+    .init(name: "checks", write: { write(get($0)) }, read: { $0.flatMap([CheckRecord].init(storedJSON:)) })
   }
 }
 
-// MARK: What came of it
-
-extension ReportRecord: StoredValue {
-  package var storedJSON: JSON { json { $0.compact ?? $0.writtenOut } }
-
-  /// With every word written out, for who may read it without this version's registry.
-  var writtenOut: JSON { json(\.writtenOut) }
-
-  private func json(_ list: ([CheckRecord]) -> JSON) -> JSON {
-    .members([
-      "id": id.map { .string($0) }, "verifiedAt": .integer(verifiedAt), "trustSnapshot": .string(trustSnapshot),
-      "revocationPolicy": revocationPolicy.map { .string($0) }, "checks": list(checks),
-      "documents": .array(documents.map { ["checks": list($0.checks)] }),
-    ])
-  }
-
-  package init?(storedJSON json: JSON) {
-    guard let verifiedAt = json["verifiedAt"]?.integer, let trustSnapshot = json["trustSnapshot"]?.string,
-      let checks = json["checks"].flatMap([CheckRecord].init(storedJSON:)),
-      let documents = json.storedList(
-        "documents",
-        { document in
-          document["checks"].flatMap([CheckRecord].init(storedJSON:)).map(DocumentRecord.init(checks:))
-        })
-    else { return nil }
-    self.init(
-      id: json["id"]?.string, verifiedAt: verifiedAt, trustSnapshot: trustSnapshot,
-      revocationPolicy: json["revocationPolicy"]?.string, checks: checks, documents: documents)
-  }
+extension ReportRecord.CheckRecord: StoredValue {
+  package static let stored = StoredShape<Self>(
+    Self.init(code:outcome:clause:detail:), .init("code", \.code), .init("outcome", \.outcome),
+    .init("clause", \.clause), .optional("detail", \.detail))
 }
 
 extension LastError: StoredValue {
-  package var storedJSON: JSON {
-    .members([
-      "code": .string(code),
-      "reasons": .array(
-        reasons.map { reason in
-          .members([
-            "code": .string(reason.code), "document": reason.document.map { .integer(Int64($0)) },
-            "clause": .string(reason.clause), "detail": reason.detail.map { .string($0) },
-          ])
-        }),
-      "walletDescription": walletDescription.map { .string($0) },
-    ])
-  }
-
-  package init?(storedJSON json: JSON) {
-    guard let code = json["code"]?.string,
-      let reasons: [Reason] = json.storedList(
-        "reasons",
-        { reason in
-          guard let code = reason["code"]?.string, let clause = reason["clause"]?.string,
-            let document = reason.storedNumber("document")
-          else { return nil }
-          return Reason(code: code, document: document, clause: clause, detail: reason["detail"]?.string)
-        })
-    else { return nil }
-    self.init(code: code, reasons: reasons, walletDescription: json["walletDescription"]?.string)
-  }
+  package static let stored = StoredShape<LastError>(
+    LastError.init(code:reasons:walletDescription:), .init("code", \.code), .list("reasons", \.reasons),
+    .optional("walletDescription", \.walletDescription))
 }
 
-extension JSON {
-  /// A number that may be missing; nil where something else stands there, which must not pass for nothing.
-  fileprivate func storedNumber(_ name: String) -> Int?? {
-    guard let value = self[name] else { return .some(nil) }
-    return value.integer.flatMap { Int(exactly: $0) }.map { .some($0) }
-  }
-
-  /// The elements of a member that is an array of nothing else.
-  func storedList<Element>(_ name: String, _ read: (JSON) -> Element?) -> [Element]? {
-    guard let values = self[name]?.array else { return nil }
-    var elements: [Element] = []
-    elements.reserveCapacity(values.count)
-    for value in values {
-      guard let element = read(value) else { return nil }
-      elements.append(element)
-    }
-    return elements
-  }
+extension LastError.Reason: StoredValue {
+  package static let stored = StoredShape<Self>(
+    Self.init, .init("code", \.code), .optional("document", \.document), .init("clause", \.clause),
+    .optional("detail", \.detail))
 }

@@ -1,36 +1,33 @@
 import Base
 import Cryptography
 import Mdoc
+import Trust
 
-/// What an attempt becomes: the session's next state, its report, and who gets the result and how.
+/// The outcome of an attempt: the session's next state, its report, and the delivery of its result.
 ///
-/// - An API key with `results:read` gets it in the reply; it is then not stored.
-/// - After a client secret's submit, and after a wallet's own, it waits, sealed, for at most ten minutes.
-/// - Where the relying party's policy retains results, the part that was requested with `intent_to_retain` is kept
-///   sealed besides, each value until its day.
-/// - Where it asks for evidence, a bundle is sealed, if all that was disclosed may be kept.
-/// - A refused answer has no result at all, and a wallet's own refusal no report either: nothing was checked.
+/// - A caller with an API key and `results:read` gets the result in the reply. The result is then not stored.
+/// - After a submit with a client secret, or by a wallet, the result waits, sealed, for at most ten minutes.
+/// - If the relying party's policy retains results, the part requested with `intent_to_retain` is also kept sealed.
+/// - If the policy asks for evidence, a bundle is sealed, provided that everything disclosed may be kept.
+/// - A rejected response has no result. A wallet's own refusal has no report either, since nothing was checked.
 struct Conclusion {
-  /// What the attempt found.
   enum Finding {
-    /// With what evidence is made of, where the policy asks for it.
+    /// A verdict, with draft evidence if the policy asks for it.
     case verdict(Verdict, EvidenceDraft?)
-    /// The wallet will not answer, and says why in its own words.
+    /// The wallet declines, with its own words.
     case refusal(Code, description: String?)
-    /// The challenge does not open with the configured sealing keys.
     case unreadableChallenge
   }
 
   let state: SessionState
-  let results: SealedResults
-  let report: ReportRecord?
-  /// The sealed bundle.
-  let evidence: [UInt8]?
-  let inlineResult: JSON?
-  /// Test mode's look at what a simulator answered; never in live mode, never stored.
-  let simulatedResult: JSON?
-  /// For whoever answered a session that was reached by a link, whatever came of the answer; it opens the result, if
-  /// there is one.
+  private(set) var results = SealedResults.none
+  private(set) var report: ReportRecord?
+  private(set) var evidence: [UInt8]?
+  private(set) var inlineResult: JSON?
+  /// The response of a simulator, in test mode only; never stored.
+  private(set) var simulatedResult: JSON?
+  /// The code for the sender of a response, if the session was reached by a link. The code opens the result, if there
+  /// is one.
   let responseCode: ResponseCode?
 
   var resultPlace: ResultPlace? { results.waiting != nil ? .waiting : inlineResult.map { _ in .inline } }
@@ -45,87 +42,68 @@ struct Conclusion {
 
   init(
     _ finding: Finding, of record: SessionRecord, as caller: Caller, code: ResponseCodeHash?, at now: Timestamp,
-    context: ServiceContext
+    service: VerificationService
   ) throws(ServiceError) {
-    let responseCode: ResponseCode?
     do {
-      responseCode =
-        try Self.givesCode(record, to: caller, own: code, publicURL: context.publicURL) ? .random() : nil
-    } catch {
-      throw .cryptoFailed
-    }
-    let code = responseCode?.hash ?? code
-    let verdict: Verdict
-    let draft: EvidenceDraft?
+      responseCode = try Self.givesCode(record, to: caller, own: code, publicURL: service.publicURL) ? .random() : nil
+    } catch { throw .cryptoFailed }
     switch finding {
-    case .unreadableChallenge:
-      self.init(.failed(.interrupted, at: now), nil, responseCode: responseCode)
-      return
+    case .unreadableChallenge: state = .failed(.interrupted, at: now)
     case .refusal(let code, let description):
-      let error = LastError([Reason(code)], walletDescription: description)
-      self.init(.canceled(at: now, lastError: error), nil, responseCode: responseCode)
-      return
-    case .verdict(let found, let kept): (verdict, draft) = (found, kept)
-    }
-    let report = ReportRecord(verdict.report, id: ReportID(of: record.address.id))
-    switch verdict.outcome {
-    case .refused(let reasons) where reasons.contains(where: \.code.isWalletRefusal):
-      // It came encrypted, so that it was found only now.
-      let error = LastError(reasons, walletDescription: verdict.walletDescription)
-      self.init(.canceled(at: now, lastError: error), report, responseCode: responseCode)
-    case .refused(let reasons):
-      let isShown = context.mode == .test && caller.has(.resultsRead)
-      self.init(
-        .failed(LastError(reasons), at: now), report,
-        simulatedResult: isShown ? verdict.simulated.map(ResultRendering.json) : nil, responseCode: responseCode)
-    case .accepted(let presentation):
-      let id = record.address.id
-      var results = SealedResults.none
-      switch caller {
-      case .apiKey: break
-      case .clientSecret, .wallet:
-        results.expiresAt = now + Limits.resultLifetime
-        results.waiting = try context.seal(
-          KeptResult.encode(ResultRendering.json(presentation), for: code), .result(id))
-      }
-      var parts: [KeptValues.Part] = []
-      if caller.relyingParty.policies.retainsResults {
-        for (retention, values) in ResultRendering.retained(presentation) {
-          let sealed = try context.seal(KeptResult.encode(values, for: code), .retainedResult(id))
-          parts.append(KeptValues.Part(eraseAt: now + retention.seconds, sealed: sealed))
+      state = .canceled(at: now, lastError: LastError([Reason(code)], walletDescription: description))
+    case .verdict(let verdict, let draft):
+      let report = ReportRecord(verdict.report, id: ReportID(of: record.address.id))
+      self.report = report
+      switch verdict.outcome {
+      case .refused(let reasons) where reasons.contains(where: \.code.isWalletRefusal):
+        // The refusal was encrypted, so it was not detected earlier.
+        state = .canceled(at: now, lastError: LastError(reasons, walletDescription: verdict.walletDescription))
+      case .refused(let reasons):
+        state = .failed(LastError(reasons), at: now)
+        if service.mode == .test, caller.has(.resultsRead) {
+          simulatedResult = verdict.simulated.map(ResultRendering.json)
         }
+      case .accepted(let presentation):
+        state = .verified(at: now)
+        if caller.has(.resultsRead) { inlineResult = ResultRendering.json(presentation) }
+        results = try Self.kept(presentation, of: record, as: caller, responseCode?.hash ?? code, now, service)
+        guard let draft, let request = record.content?.request else { return }
+        (results.evidence, evidence) = try draft.evidence(
+          of: presentation, report, session: record.address.id, request: request, relyingParty: caller.relyingParty,
+          service: service)
+        guard evidence != nil else { return }
+        results.kept = KeptValues(parts: results.kept.parts, evidenceUntil: now + presentation.retention.seconds)
       }
-      var bundle: [UInt8]?
-      if let draft, let request = record.content?.request {
-        (results.evidence, bundle) = try draft.evidence(
-          of: presentation, report, session: id, request: request, relyingParty: caller.relyingParty, context: context)
-      }
-      results.kept = KeptValues(
-        parts: parts, evidenceUntil: bundle == nil ? nil : now + presentation.retention.seconds)
-      self.init(
-        .verified(at: now), report, results, evidence: bundle,
-        inlineResult: caller.has(.resultsRead) ? ResultRendering.json(presentation) : nil, responseCode: responseCode)
     }
   }
 
-  private init(
-    _ state: SessionState, _ report: ReportRecord?, _ results: SealedResults = .none, evidence: [UInt8]? = nil,
-    inlineResult: JSON? = nil, simulatedResult: JSON? = nil, responseCode: ResponseCode?
-  ) {
-    self.state = state
-    self.report = report
-    self.results = results
-    self.evidence = evidence
-    self.inlineResult = inlineResult
-    self.simulatedResult = simulatedResult
-    self.responseCode = responseCode
+  /// Seals the waiting result and the retained values.
+  private static func kept(
+    _ presentation: AcceptedPresentation, of record: SessionRecord, as caller: Caller, _ code: ResponseCodeHash?,
+    _ now: Timestamp, _ service: VerificationService
+  ) throws(ServiceError) -> SealedResults {
+    let id = record.address.id
+    var results = SealedResults.none
+    switch caller {
+    case .apiKey: break
+    case .clientSecret, .wallet:
+      results.expiresAt = now + Limits.resultLifetime
+      results.waiting = try service.seal(KeptResult.encode(ResultRendering.json(presentation), for: code), .result(id))
+    }
+    guard caller.relyingParty.policies.retainsResults else { return results }
+    var parts: [KeptValues.Part] = []
+    for (retention, values) in ResultRendering.retained(presentation) {
+      let sealed = try service.seal(KeptResult.encode(values, for: code), .retainedResult(id))
+      parts.append(KeptValues.Part(eraseAt: now + retention.seconds, sealed: sealed))
+    }
+    results.kept = KeptValues(parts: parts)
+    return results
   }
 
-  /// Whether the answer to a session that was reached by a link, which may have been an attacker's, gets a new response
-  /// code. An API key's holder knows whose answer it submits, and needs none.
-  ///
-  /// - Parameter own: the hash of the code that the answering browser has made itself. A wallet that is redirected gets
-  ///   one in its place: that binds the answer to its own device.
+  /// True if the reply to the response gets a new response code: the session was reached by a link, possibly an
+  /// attacker's. The holder of an API key knows whose response it submits, and needs none.
+  /// - Parameter own: the hash of the browser's own code. A redirected wallet gets a new code instead, which binds the
+  ///   response to the wallet's own device.
   private static func givesCode(
     _ record: SessionRecord, to caller: Caller, own: ResponseCodeHash?, publicURL: String?
   ) -> Bool {
@@ -134,14 +112,14 @@ struct Conclusion {
     return switch caller {
     case .apiKey: false
     case .wallet: content.redirectURI != nil || own == nil && returns
-    // Only the hosted page can answer a request for its own origin.
+    // Only the hosted page can get a response to a request that is bound to its own origin.
     case .clientSecret: own == nil && (returns || content.page != nil && content.origin == publicURL)
     }
   }
 }
 
 extension Retention {
-  /// From the verification to the erasure; where nothing was said, as long as a session's record is kept.
+  /// The time from verification to erasure. If unspecified: as long as the session's record is kept.
   fileprivate var seconds: Int64 {
     switch self {
     case .none: 0
@@ -151,33 +129,23 @@ extension Retention {
   }
 }
 
-extension Code {
-  /// Whether it is a wallet's own word that there will be no answer, and no fault of an answer.
-  var isWalletRefusal: Bool { Self.walletRefusals.contains(self) }
+extension Code { var isWalletRefusal: Bool { CodeGroup.walletRefusals.codes.contains(self) } }
 
-  private static let walletRefusals: Set<Code> = [
-    .walletAccessDenied, .walletInvalidRequest, .walletInvalidClient, .walletFormatsNotSupported,
-    .walletInvalidRequestURIMethod, .walletInvalidTransactionData, .walletUnavailable, .walletOtherError,
-  ]
-}
-
-/// A part of the way of one answer, from its challenge's consumption to its outcome's commit.
+/// A stage of one attempt, from the consumption of the challenge to the commit of the outcome.
 package enum VerificationStage: String, Sendable, Hashable, CaseIterable {
-  /// The challenge is taken and the commit waited for.
+  /// Consumes the challenge and waits for the commit.
   case consume
-  /// The envelope is opened and the response parsed.
+  /// Opens the envelope and parses the response.
   case open
-  /// Signatures, digests, trust.
   case verify
-  /// Publishers of revocation are asked; answers that name none have no such stage.
+  /// Asks publishers for the revocation status. This stage is absent if the response names no publisher.
   case revocation
-  /// The rules of acceptance, the result and its sealing.
+  /// Applies the acceptance rules, and makes and seals the result.
   case conclude
-  /// The outcome is recorded and the commit waited for.
+  /// Records the outcome and waits for the commit.
   case outcome
 }
 
-/// Tells how long each stage of one attempt took.
 final class StageTimer: Sendable {
   private struct State {
     var start = ContinuousClock.now
@@ -189,7 +157,7 @@ final class StageTimer: Sendable {
 
   init(_ observe: @escaping @Sendable (VerificationStage, Double) -> Void) { self.observe = observe }
 
-  /// Ends a stage, which began where the one before it ended. A second end of the same stage does nothing.
+  /// Ends a stage, which began when the previous stage ended. Does nothing if the stage has already ended.
   func end(_ stage: VerificationStage) {
     let now = ContinuousClock.now
     let seconds = state.withLock { state -> Double? in
@@ -200,8 +168,62 @@ final class StageTimer: Sendable {
     if let seconds { observe(stage, seconds) }
   }
 
-  /// Ends a stage, or the stage before it if that has not ended: an answer that does not open is never verified.
+  /// Ends a stage, or the previous stage if that has not ended: a response that cannot be opened is never verified.
   func end(_ stage: VerificationStage, unlessOpened before: VerificationStage) {
     end(state.withLock { $0.last } == before ? stage : before)
+  }
+}
+
+/// The evidence of an attempt, gathered during its verification; sealed only if the response is accepted.
+struct EvidenceDraft: Sendable {
+  private let key: EvidenceKey
+  private let trust: TrustStore
+  private let wallet: any WalletProtocol
+  private let response: WalletResponse.Content
+  private let requestData: JSONText
+  private let material: SharedSecret
+  private let opening = Locked<SharedSecret?>(nil)
+  var revocation: EvidenceRevocation
+
+  /// Nil if the relying party's policy asks for none.
+  init?(
+    of response: WalletResponse.Content, by wallet: any WalletProtocol, to challenge: borrowing ConsumedChallenge,
+    for relyingParty: RelyingParty, trust: TrustStore, mode: ServerMode
+  ) {
+    guard let key = relyingParty.policies.evidenceKey else { return nil }
+    self.key = key
+    self.trust = trust
+    self.wallet = wallet
+    self.response = response
+    requestData = challenge.requestData
+    material = SharedSecret(copying: challenge.material)
+    revocation = EvidenceRevocation(mode: mode)
+  }
+
+  var didOpen: @Sendable (SharedSecret) -> Void { { [opening] secret in opening.withLock { $0 = secret } } }
+
+  /// The sealed bundle, or the reason why there is none.
+  func evidence(
+    of presentation: AcceptedPresentation, _ report: ReportRecord, session: SessionID, request: PresentationRequest,
+    relyingParty: RelyingParty, service: VerificationService
+  ) throws(ServiceError) -> (status: EvidenceStatus, bundle: [UInt8]?) {
+    guard presentation.retention.isIntended else { return (.declined, nil) }
+    let anchors = Set(presentation.documents.map(\.issuer.anchorSHA256))
+    let sealed: [UInt8]
+    do {
+      let bundle = EvidenceBundle(
+        mode: service.mode, session: session, relyingParty: relyingParty.id, protocolName: wallet.name,
+        request: request, requestData: requestData, material: material, response: response,
+        openingSecret: opening.withLock { $0 }, clockSkew: service.configuration.clockSkew,
+        trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation, report: report,
+        acceptsEndOfDay: service.configuration.proofs?.acceptsEndOfDay ?? false)
+      let content = bundle.json.serialized()
+      // Otherwise an unreadable bundle would be detected too late.
+      guard let json = try? JSON(parsing: content, values: .max), EvidenceBundle(json) != nil else {
+        return (.tooLarge, nil)
+      }
+      sealed = try key.seal(content)
+    } catch { throw ServiceError(.apiInternal, "The evidence could not be sealed.") }
+    return sealed.count > Limits.evidenceBytes ? (.tooLarge, nil) : (.kept, sealed)
   }
 }

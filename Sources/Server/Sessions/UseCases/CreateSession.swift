@@ -4,131 +4,110 @@ import Longfellow
 import Mdoc
 import Presentation
 
-/// Makes a session: one request for each protocol, each with its own nonce and key, and a client secret that is shown
-/// in this reply only.
-struct CreateSession {
-  let context: ServiceContext
+extension VerificationService {
+  /// `POST /v1/verification_sessions`: 201. Only this reply shows the client secret.
+  package func createSession(
+    _ body: JSON, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try await execute(idempotency, caller) { claim throws(ServiceError) in
+      try await create(body, for: caller.relyingParty, claim)
+    }
+  }
 
-  func run(_ body: JSON, as caller: Caller, claim: IdempotencyClaim?) async throws(ServiceError) -> OperationReply {
-    let party = caller.relyingParty
-    let input = try CreateSessionInput(
-      parsing: body, for: party, offered: Set(context.protocols.keys), publicURL: context.publicURL,
-      circuits: context.proofs?.circuits.circuits ?? [])
-    try await context.checkQuota(of: party, forSession: true)
+  private func create(
+    _ body: JSON, for party: RelyingParty, _ claim: IdempotencyClaim?
+  ) async throws(ServiceError) -> Reply {
+    let input = try NewSession(
+      parsing: body, for: party, offered: Set(protocols.keys), publicURL: publicURL, circuits: circuits?.circuits ?? [])
+    try await checkQuota(of: party, forSession: true)
     let id: SessionID
     let secret: ClientSecret
     do {
       id = try SessionID.random()
       secret = try ClientSecret.random(of: id)
-    } catch {
-      throw .cryptoFailed
-    }
-    let now = context.clock()
-    let place = RequestContext(
+    } catch { throw .cryptoFailed }
+    let now = clock()
+    let context = RequestContext(
       session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, apple: input.apple,
-      registration: input.registration, origin: input.origin, publicURL: context.publicURL, now: now)
+      registration: input.registration, origin: input.body.origin, publicURL: publicURL, now: now)
     var offers: [ProtocolOffer] = []
-    for name in input.protocols {
-      // The input was checked against these names.
-      guard let wallet = context.protocols[name] else { throw ServiceError(.apiProtocolUnsupported) }
-      offers.append(try offer(wallet, input.request, in: place))
-    }
+    for name in input.body.protocols { offers.append(try offer(name, input.content.request, in: context)) }
     let bytes = offers.reduce(body.plainBytes) { $0 + $1.data.bytes.count }
     guard bytes <= Limits.sessionBytes else { throw ServiceError(.apiSessionTooLarge) }
     let record = SessionRecord(
-      address: place.session, created: now, expiresAt: now + input.expiresIn,
-      clientSecretHash: secret.sha256,
-      content: SessionContent(
-        request: input.request, origin: input.origin, redirectURI: input.redirectURI, page: input.page,
-        intendedUseID: input.registration?.intendedUseID, clientReferenceID: input.clientReferenceID,
-        metadata: input.metadata),
-      offers: offers)
-    let page = input.page.flatMap { _ in place.publicURL.map { PageAddress(publicURL: $0, session: place.session) } }
-    let rendered = SessionRendering(isLive: context.isLive, now: now).json(record, clientSecret: secret, page: page)
-    var reply = OperationReply(status: 201, body: rendered, session: id)
-    let completion = try context.completion(claim, reply)
-    do { try await context.store.create(record, finishing: completion) } catch { throw ServiceError(error) }
-    context.usage.note(
-      StoreUsage(openSessions: 1, bytes: Int64(bytes) + StoreUsage.sessionOverhead), of: party.id)
+      address: context.session, created: now, expiresAt: now + input.body.expiresIn, clientSecretHash: secret.sha256,
+      content: input.content, offers: offers)
+    let page = input.content.page.flatMap { _ in publicURL.map { PageAddress(publicURL: $0, session: context.session) }
+    }
+    var reply = Reply(201, json: rendering.json(record, clientSecret: secret, page: page), session: id)
+    let completion = try completion(claim, reply)
+    try await stored { store throws(StoreError) in try await store.create(record, finishing: completion) }
+    estimates.note(StoreUsage(openSessions: 1, bytes: Int64(bytes) + StoreUsage.sessionOverhead), of: party.id)
     reply.isKept = true
     return reply
   }
 
   private func offer(
-    _ wallet: any WalletProtocol, _ request: PresentationRequest, in place: RequestContext
+    _ name: String, _ request: PresentationRequest, in context: RequestContext
   ) throws(ServiceError) -> ProtocolOffer {
-    let outgoing = try wallet.makeRequest(request, in: place)
-    let sealed: [UInt8]
+    guard let wallet = protocols[name] else { throw ServiceError(.apiProtocolUnsupported) }
+    let outgoing = try wallet.makeRequest(request, in: context)
     do {
-      sealed = try context.sealer.seal(outgoing.material, .challenge(place.session.id, protocolName: wallet.name))
-    } catch {
-      throw .cryptoFailed
-    }
-    return ProtocolOffer(protocolName: wallet.name, data: JSONText(outgoing.data), sealedMaterial: sealed)
+      let sealed = try sealer.seal(outgoing.material, .challenge(context.session.id, protocolName: name))
+      return ProtocolOffer(protocolName: name, data: JSONText(outgoing.data), sealedMaterial: sealed)
+    } catch { throw .cryptoFailed }
   }
 }
 
-/// The body of `POST /v1/verification_sessions`, under the rules of its relying party.
-package struct CreateSessionInput: Sendable {
-  package let protocols: [String]
-  package let request: PresentationRequest
-  package let origin: String?
-  package let redirectURI: String?
-  /// Nil where the relying party has no page, or the page could not ask by any of the protocols.
-  package let page: PageWishes?
-  /// The relying party's merchant that asks in-app; nil elsewhere.
-  package let apple: AppleConfiguration?
-  /// Which of the relying party's registration certificates the requests carry; nil in-app and where it has none.
-  package let registration: RegistrationCertificate?
-  /// Seconds.
-  package let expiresIn: Int64
-  package let clientReferenceID: String?
-  package let metadata: [SessionContent.MetadataEntry]
+/// A new session: the body of the request, under the rules of its relying party.
+package struct NewSession: Sendable {
+  let body: CreateSessionBody
+  package let content: SessionContent
+  let apple: AppleConfiguration?
+  /// The registration certificate of the requests; nil in-app and if the relying party has none.
+  let registration: RegistrationCertificate?
 
-  /// - Parameters:
-  ///   - offered: the names of the protocols that are built.
-  ///   - publicURL: the origin of hosted pages.
-  ///   - circuits: those at hand, by which proofs can be asked for.
   package init(
-    parsing json: JSON, for relyingParty: RelyingParty, offered: Set<String>, publicURL: String? = nil,
+    parsing json: JSON, for party: RelyingParty, offered: Set<String>, publicURL: String? = nil,
     circuits: [KnownCircuit] = []
   ) throws(ServiceError) {
     var faults = Faults()
-    guard let body = CreateSessionBody.shape.read(json, "", &faults) else { throw faults.refusal }
+    guard var body = CreateSessionBody.shape.read(json, "", &faults) else { throw faults.refusal }
+    body.expand(by: party, &faults)
+    self.body = body
     Self.checkProtocols(body.protocols, offered, &faults)
-    protocols = body.protocols
-    let families = Set(protocols.compactMap(ProtocolFamily.init(ofProtocol:)))
-    // Those that go together have the same rules for what may be asked.
-    let family = protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
-    let pageOrigin = relyingParty.page == nil ? nil : publicURL
-    request = PresentationRequestDecoder(
-      for: family, protocols: protocols, retention: relyingParty.policies.retention,
-      proofs: .init(circuits: circuits, revocation: relyingParty.policies.revocation)
+    let families = Set(body.protocols.compactMap(ProtocolFamily.init(ofProtocol:)))
+    // Protocols that are offered together have the same rules.
+    let family = body.protocols.first.flatMap(ProtocolFamily.init(ofProtocol:)) ?? .inApp
+    let pageOrigin = party.page == nil ? nil : publicURL
+    let request = PresentationRequestDecoder(
+      for: family, protocols: body.protocols, retention: party.policies.retention, circuits: circuits,
+      revocation: party.policies.revocation
     ).request(body.asked, &faults)
-    if protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {
+    if body.protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {
       faults.add("/documents", "cannot ask for proofs by `\(AnnexBProtocol().name)`", code: .zkNotProvable)
     }
-    origin = body.origin
-    if origin == nil, families.contains(.web) { faults.add("/origin", "is required") }
-    if let origin, origin != pageOrigin, !relyingParty.origins.contains(origin) {
-      faults.add("/origin", "is not one of the relying party's configured origins", code: .apiOriginNotAllowed)
+    if body.origin == nil, families.contains(.web) { faults.add("/origin", "is required") }
+    if let origin = body.origin, origin != pageOrigin, !party.origins.contains(origin) {
+      faults.add("/origin", "is not one of the relying party's `origins`", code: .apiOriginNotAllowed)
     }
-    redirectURI = Self.redirectURI(body, families, relyingParty, &faults)
-    let canAsk = families.contains(.redirect) || families.contains(.web) && origin == pageOrigin
-    page = Self.page(body, isThere: pageOrigin != nil && canAsk, relyingParty, &faults)
-    apple = Self.apple(body.appleMerchantID, family, relyingParty, &faults)
-    registration = Self.registration(body.intendedUseID, family, relyingParty, &faults)
-    // Only where all was read do places in the request and in the input agree.
+    let redirectURI = Self.redirectURI(body, families, party, &faults)
+    let canAsk = families.contains(.redirect) || families.contains(.web) && body.origin == pageOrigin
+    let page = Self.page(body, isThere: pageOrigin != nil && canAsk, party, &faults)
+    apple = Self.apple(body.appleMerchantID, family, party, &faults)
+    let registration = Self.registration(body.intendedUseID, family, party, &faults)
+    self.registration = registration
+    // The indexes in the request and in the input agree only if every document was read.
     if let registration, faults.isEmpty { Self.requireRegistered(request, by: registration, &faults) }
-    expiresIn = body.expiresIn
-    clientReferenceID = body.clientReferenceID
-    metadata = body.metadata
+    content = SessionContent(
+      request: request, origin: body.origin, redirectURI: redirectURI, page: page,
+      intendedUseID: registration?.intendedUseID, clientReferenceID: body.clientReferenceID, metadata: body.metadata)
     guard faults.isEmpty else { throw faults.refusal }
   }
 
   private static func checkProtocols(_ names: [String], _ offered: Set<String>, _ faults: inout Faults) {
     for (index, name) in names.enumerated() {
-      if names[..<index].contains(name) { faults.add("/protocols/\(index)", "is there twice") }
+      if names[..<index].contains(name) { faults.add("/protocols/\(index)", "is a duplicate") }
       if !offered.contains(name) {
         let known = offered.sorted()
         let those =
@@ -140,34 +119,37 @@ package struct CreateSessionInput: Sendable {
       }
     }
     let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
-    // A wallet fetches its request by the session's name alone, so there must be only one.
+    // A wallet that fetches its request names only the session, so the session may have only one such request.
     let isOneBesideWeb = others.count == 1 && ProtocolFamily.besideWeb.contains(others[0])
     if names.count > 1, !others.isEmpty, !isOneBesideWeb {
       faults.add(
         "/protocols",
-        "cannot be offered together: only those of the Digital Credentials API, and with them one of "
+        "cannot be offered together: offer protocols of the Digital Credentials API, and at most one of "
           + ProtocolFamily.besideWeb.map { "`\($0)`" }.joined(separator: " and "))
     }
   }
 
-  /// `purpose` and `return_url`, which only a page can say and use.
+  /// Reads `purpose` and `return_url`, which only the hosted page uses.
   private static func page(
     _ body: CreateSessionBody, isThere: Bool, _ relyingParty: RelyingParty, _ faults: inout Faults
-  ) -> PageWishes? {
+  ) -> HostedPageOptions? {
     guard isThere else {
       let reason =
         relyingParty.page == nil
-        ? "needs a page, and this relying party has none configured"
-        : "goes with `openid4vp`, or with the page's own `origin`"
+        ? "needs a page, and this relying party has none configured" : "needs `openid4vp`, or the page's own `origin`"
       if body.purpose != nil { faults.add("/purpose", reason) }
+      if !body.translations.isEmpty { faults.add("/purpose_translations", reason) }
       if body.returnURL != nil { faults.add("/return_url", reason) }
       return nil
     }
     if let address = body.returnURL { checkAddress(address, at: "/return_url", relyingParty, &faults) }
-    return PageWishes(purpose: body.purpose, returnURL: body.returnURL)
+    if body.purpose == nil, !body.translations.isEmpty {
+      faults.add("/purpose_translations", "needs `purpose`, for every other language")
+    }
+    return HostedPageOptions(purpose: body.purpose, translations: body.translations, returnURL: body.returnURL)
   }
 
-  /// Only a wallet that posts its answer by itself sends the person anywhere.
+  /// Only wallets that post the response themselves redirect the person.
   private static func redirectURI(
     _ body: CreateSessionBody, _ families: Set<ProtocolFamily>, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> String? {
@@ -181,31 +163,31 @@ package struct CreateSessionInput: Sendable {
         checkAddress(address, at: "/redirect_uri", relyingParty, &faults)
       }
     } else {
-      faults.add("/redirect_uri", "goes with `openid4vp` by redirect or QR code only")
+      faults.add("/redirect_uri", "is allowed only with `openid4vp` by redirect or QR code")
     }
     return address
   }
 
-  /// An address that a person is sent to must be the relying party's own.
+  /// A person may be sent only to the relying party's own addresses.
   private static func checkAddress(
     _ address: String, at pointer: String, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) {
     if !RedirectURI.isAbsolute(address) {
       faults.add(pointer, "must be an absolute address without a fragment: it begins with a scheme and `://`")
     } else if RedirectURI.origin(of: address, among: relyingParty.webOrigins) == nil {
-      let apps = pointer.hasSuffix("redirect_uri") ? " and of no scheme of `openid4vp.redirect_schemes`" : ""
-      faults.add(pointer, "is at none of the relying party's configured origins" + apps, code: .apiOriginNotAllowed)
+      let apps = pointer.hasSuffix("redirect_uri") ? ", or have a scheme of `openid4vp.redirect_schemes`" : ""
+      faults.add(pointer, "must be at one of the relying party's `origins`" + apps, code: .apiOriginNotAllowed)
     }
   }
 
-  /// The relying party's only merchant, or the one that the request names. With several it must name one: the order of
-  /// the configuration does not decide whose certificate answers are encrypted to.
+  /// The named merchant, or the only merchant: the order of merchants never decides whose certificate encrypts
+  /// responses.
   private static func apple(
     _ name: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> AppleConfiguration? {
     let pointer = "/apple_merchant_id"
     guard family == .inApp else {
-      if name != nil { faults.add(pointer, "goes with `apple-in-app` only") }
+      if name != nil { faults.add(pointer, "is allowed only with `apple-in-app`") }
       return nil
     }
     let merchants = relyingParty.apple
@@ -216,18 +198,18 @@ package struct CreateSessionInput: Sendable {
     let found = merchants.first { $0.merchantID == name }
     if found == nil {
       let those = merchants.isEmpty ? "there is none" : "there are \(names(of: merchants))"
-      faults.add(pointer, "is no configured merchant of the relying party; \(those)")
+      faults.add(pointer, "is not a configured merchant of the relying party; \(those)")
     }
     return found
   }
 
-  /// The relying party's only registration certificate, or the one of the intended use that the request names.
+  /// The registration certificate of the named intended use, or the only certificate of the relying party.
   private static func registration(
     _ id: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> RegistrationCertificate? {
     let pointer = "/intended_use_id"
     guard family != .inApp else {
-      if id != nil { faults.add(pointer, "does not go with `apple-in-app`") }
+      if id != nil { faults.add(pointer, "is not allowed with `apple-in-app`") }
       return nil
     }
     let all = relyingParty.registrations
@@ -242,21 +224,21 @@ package struct CreateSessionInput: Sendable {
     return found
   }
 
-  /// Refuses what is not registered: a wallet would warn the person of it, or refuse it (ARF, RPRC_21).
+  /// Refuses unregistered elements: a wallet would warn the person, or refuse the request (ARF, RPRC_21).
   private static func requireRegistered(
     _ request: PresentationRequest, by registration: RegistrationCertificate, _ faults: inout Faults
   ) {
-    for (index, document) in request.documents.enumerated() {
-      let pointer = "/documents/\(index)"
+    for (number, document) in request.documents.enumerated() {
+      let pointer = "/documents/\(number)"
       guard registration.registers(document.docType) else {
         faults.add(pointer + "/doc_type", "is not registered for this intended use", code: .apiOutsideRegistration)
         continue
       }
-      for (place, wanted) in document.namedElements.enumerated() {
+      for (index, wanted) in document.namedElements.enumerated() {
         for element in [wanted.element] + wanted.alternatives
         where !registration.registers(element, of: document.docType) {
-          let isNamed = place < document.elements.count
-          let member = isNamed ? "elements/\(place)" : document.ageOver.isEmpty ? "minimum_age" : "age_over"
+          let isNamed = index < document.elements.count
+          let member = isNamed ? "elements/\(index)" : document.ageOver.isEmpty ? "minimum_age" : "age_over"
           faults.add(
             "\(pointer)/\(member)", "`\(element.identifier)` is not registered for this intended use",
             code: .apiOutsideRegistration)
@@ -270,19 +252,19 @@ package struct CreateSessionInput: Sendable {
   }
 }
 
-/// Where a wallet sends the person afterwards: an address of the relying party's own.
+/// The address after a wallet's response: an address of the relying party.
 package enum RedirectURI {
-  /// The origin that the address begins with, byte by byte; nil where it is none of `origins` or no absolute address
-  /// without a fragment (RFC 3986, 4.3).
+  /// The origin of the address; nil if the address is not absolute (RFC 3986, 4.3) or its origin is not, byte for byte,
+  /// one of `origins`.
   package static func origin(of address: String, among origins: [String]) -> String? {
     guard isAbsolute(address) else { return nil }
-    // After the origin comes a path, a query or nothing: `https://shop.example@evil.example` is no address of the shop.
+    // A path, a query or nothing follows the origin: `https://shop.example@evil.example` is not an address of the shop.
     return origins.first { origin in
       address == origin || address.hasPrefix(origin + "/") || address.hasPrefix(origin + "?")
     }
   }
 
-  /// The address with a response code: in the fragment, which no server sees, or in the query of an app's address.
+  /// Adds a response code: to the fragment, which no server sees, or to the query of an app's address.
   static func adding(_ code: ResponseCode, to address: String) -> String {
     // Only an app's scheme has a dot.
     let isApp = address.prefix { $0 != ":" }.contains(".")
@@ -290,17 +272,114 @@ package enum RedirectURI {
     return address + mark + "response_code=" + code.text
   }
 
-  /// The characters of RFC 3986, 2, and no `#`.
+  /// The characters of RFC 3986, 2, without `#`.
   static func isAbsolute(_ address: String) -> Bool {
-    let others = Array("-._~:/?[]@!$&'()*+,;=%".utf8)
-    return address.contains("://")
-      && address.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "a")...UInt8(ascii: "z"):
-          true
-        default: others.contains(byte)
-        }
-      }
+    address.contains("://")
+      && address.utf8.allSatisfy { $0.isAlphanumeric || "-._~:/?[]@!$&'()*+,;=%".utf8.contains($0) }
   }
+}
+
+package struct CreateSessionBody: Equatable, Sendable {
+  let protocols: [String]
+  private(set) var asked: PresentationInput
+  let template: String?
+  let origin: String?
+  let redirectURI: String?
+  let purpose: String?
+  let translations: [NamedText]
+  let returnURL: String?
+  let appleMerchantID: String?
+  let intendedUseID: String?
+  /// Seconds.
+  let expiresIn: Int64
+  let clientReferenceID: String?
+  let metadata: [NamedText]
+
+  package static let shape = Shape.object(
+    "CreateVerificationSession", "A request to a person's wallet.",
+    {
+      CreateSessionBody(
+        protocols: $0, asked: PresentationInput(documents: $1, requiresAllDocuments: $2, purposeHint: $3),
+        template: $4, origin: $5, redirectURI: $6, purpose: $7, translations: $8, returnURL: $9, appleMerchantID: $10,
+        intendedUseID: $11, expiresIn: $12, clientReferenceID: $13, metadata: $14)
+    },
+    Field(
+      "protocols", \.protocols, protocols,
+      """
+      The protocols to ask by, each once. The wallet responds by one of them, once. `apple-in-app`, \
+      `iso-18013-5-proximity` and `openid4vp-iso-18013-7-annex-b` are each offered without others. `org-iso-mdoc` and \
+      `openid4vp-v1-…` go together, and with them one of `openid4vp` and `openid4vp-eu-age-verification`. The latter \
+      asks for the document types that the relying party has configured for it, keeps no element, and holds a short \
+      request only.
+      """),
+    PresentationInput.documents(\.asked, isOptional: true), PresentationInput.allDocuments(\.asked),
+    PresentationInput.purposeHint(\.asked),
+    .optional(
+      "template", \.template, .text(),
+      "Instead of `documents`, `all_documents` and `purpose_hint`: the name of one of the relying party's templates."),
+    .optional(
+      "origin", \.origin, .text(),
+      """
+      The origin of the page or Android app that asks: one of the relying party's, exactly as configured. Required \
+      with `org-iso-mdoc` and `openid4vp-v1-…`.
+      """),
+    .optional(
+      "redirect_uri", \.redirectURI, address,
+      """
+      Where the wallet sends the person afterwards: an address at one of the relying party's origins, without a \
+      fragment; the response code is added as the fragment. Or an app by one of its `redirect_schemes`, with the code \
+      in the query. Only with a protocol by redirect or QR code.
+      """),
+    .optional(
+      "purpose", \.purpose, .text(1...Limits.purposeCharacters),
+      "Why you ask, in your own words: the hosted page shows it. Only where the session has a hosted page."),
+    .optional(
+      "purpose_translations", \.translations, .translations, or: [],
+      "The purpose in further languages: the hosted page shows the person's, or `purpose` if that is not among them."),
+    .optional(
+      "return_url", \.returnURL, address,
+      """
+      Where the hosted page sends the person afterwards: an address at one of the relying party's origins, without a \
+      fragment; the session's id and the response code are added to the query. Only where the session has a hosted \
+      page.
+      """),
+    .optional(
+      "apple_merchant_id", \.appleMerchantID, .text(),
+      "The Apple merchant that asks. Required with `apple-in-app` if the relying party has several; only there."
+    ),
+    .optional(
+      "intended_use_id", \.intendedUseID, .text(),
+      """
+      Which of the relying party's registration certificates the requests carry. Required if it has several. \
+      Everything asked for must be registered in it. Not with `apple-in-app`.
+      """),
+    .optional(
+      "expires_in", \.expiresIn, .integer(Limits.sessionLifetimeRange), or: Limits.sessionLifetime,
+      "Seconds in which a response is taken."),
+    .optional(
+      "client_reference_id", \.clientReferenceID, .text(1...Limits.metadataValueCharacters),
+      "Your own name for this attempt. It comes back with the session."),
+    .optional("metadata", \.metadata, .metadata, or: [], "Further texts that you want to find with the session."))
+
+  /// Replaces a template's name by its request.
+  fileprivate mutating func expand(by party: RelyingParty, _ faults: inout Faults) {
+    guard let template else {
+      if asked.documents.isEmpty { faults.add("/documents", "is required, unless `template` names a request") }
+      return
+    }
+    if asked != .none { faults.add("/template", "excludes `documents`, `all_documents` and `purpose_hint`") }
+    guard let found = party.templates[template] else {
+      faults.add("/template", "is not one of the relying party's `templates`")
+      return
+    }
+    asked = found.input
+  }
+
+  /// Any text is allowed: the server decides which protocols it offers.
+  private static let protocols = Shape.text().described(
+    by: .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).described(
+      "A way to ask a wallet and to get its response.")
+  ).list(1...8)
+
+  private static let address = Shape.text(1...2048, like: "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$")
 }

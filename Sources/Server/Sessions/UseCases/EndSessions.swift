@@ -1,65 +1,102 @@
 import Base
 
-/// Ends a session that nobody has answered yet; its challenge and its client secret are then dead.
-///
-/// With a reason it is the wallet's word that there will be no answer, which an app or page passes on: it is recorded as
-/// an attempt, as a web wallet's error is, and the session's client secret is enough for it.
-struct CancelSession {
-  let context: ServiceContext
-
-  func run(
-    _ id: String, _ body: JSON, as caller: Caller, claim: IdempotencyClaim?
-  ) async throws(ServiceError) -> OperationReply {
-    let address = try caller.address(of: id)
-    if let reason = try CancelBody.shape.value(of: body).reason {
-      return try await report(reason.code, of: address, as: caller, claim: claim)
-    }
-    guard case .apiKey = caller else {
-      throw ServiceError(.apiForbidden, "Without a `reason` this needs an API key with the scope `sessions:write`.")
-    }
-    let now = context.clock()
-    let transition: Transition
-    do { transition = try await context.store.cancel(address, at: now) } catch { throw ServiceError(error) }
-    switch transition {
-    case .changed(let record):
-      context.usage.note(StoreUsage(openSessions: -1), of: address.relyingParty)
-      return OperationReply(
-        status: 200, body: SessionRendering(isLive: context.isLive, now: now).json(record), session: address.id)
-    case .notFound: throw .sessionNotFound
-    case .refused(let record):
-      switch record.state(at: now) {
-      case .expired: throw ServiceError(.sessionExpired)
-      case .redacted: throw ServiceError(.sessionRedacted)
-      case .canceled: throw ServiceError(.sessionCanceled)
-      default: throw Self.wrongState
+extension VerificationService {
+  /// `POST /v1/verification_sessions/{id}/cancel`: ends a session without a response. With a reason, an app or page
+  /// reports the wallet's refusal, which is recorded as an attempt. The session's client secret is enough for that.
+  package func cancel(
+    _ id: String, _ body: JSON = [:], as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try await execute(idempotency, caller) { claim throws(ServiceError) in
+      let address = try caller.address(of: id)
+      if let reason = try CancelBody.shape.value(of: body).reason {
+        return try await refuse(reason.code, address, as: caller, claim)
+      }
+      guard case .apiKey = caller else {
+        throw ServiceError(.apiForbidden, "Without a `reason` this needs an API key with the scope `sessions:write`.")
+      }
+      let now = clock()
+      let transition = try await stored { store throws(StoreError) in try await store.cancel(address, at: now) }
+      switch transition {
+      case .changed(let record):
+        estimates.note(StoreUsage(openSessions: -1), of: address.relyingParty)
+        return Reply(json: rendering.json(record), session: address.id)
+      case .notFound: throw .sessionNotFound
+      case .refused(let record):
+        switch record.state(at: now) {
+        case .expired: throw ServiceError(.sessionExpired)
+        case .redacted: throw ServiceError(.sessionRedacted)
+        case .canceled: throw ServiceError(.sessionCanceled)
+        default: throw Self.wrongState
+        }
       }
     }
   }
 
-  /// Recorded under the session's first protocol: which of several was asked, the platform does not say.
-  private func report(
-    _ code: Code, of address: SessionAddress, as caller: Caller, claim: IdempotencyClaim?
-  ) async throws(ServiceError) -> OperationReply {
-    let record = try await context.record(at: address)
-    guard let offer = record.offers.first else { throw ServiceError(.sessionRedacted) }
-    guard let wallet = context.protocols[offer.protocolName] else { throw ServiceError(.apiProtocolUnsupported) }
+  /// Lets the time of a waiting session pass, in test mode only.
+  package func expire(_ id: String, as caller: Caller) async throws(ServiceError) {
+    guard mode == .test else { throw ServiceError(.apiNotFound) }
+    let address = try caller.address(of: id)
+    let isExpired = try await stored { store throws(StoreError) in try await store.expire(address, at: clock()) }
+    guard !isExpired else { return }
+    let state = try await record(at: address).state(at: clock())
+    throw state.status == .expired ? ServiceError(.sessionExpired) : Self.wrongState
+  }
+
+  /// Recorded under the session's first protocol, since the platform does not tell which protocol was used.
+  private func refuse(
+    _ code: Code, _ address: SessionAddress, as caller: Caller, _ claim: IdempotencyClaim?
+  ) async throws(ServiceError) -> Reply {
+    guard let offer = try await record(at: address).offers.first else { throw ServiceError(.sessionRedacted) }
+    guard let wallet = protocols[offer.protocolName] else { throw ServiceError(.apiProtocolUnsupported) }
     do throws(ServiceError) {
-      return try await AnswerChallenge(context: context)
-        .reply(to: .refusal(code), by: wallet, of: address, as: caller, claim: claim)
-    } catch {
-      throw error.code == .sessionAlreadyUsed ? Self.wrongState : error
-    }
+      var reply = try await reply(to: .refusal(code), by: wallet, of: address, as: caller, claim: claim)
+      // The metrics count responses.
+      (reply.verification, reply.code) = (nil, nil)
+      return reply
+    } catch { throw error.code == .sessionAlreadyUsed ? Self.wrongState : error }
   }
 
   private static let wrongState = ServiceError(
     .sessionWrongState, "Only a session that requires input can be canceled.")
+
+  /// `POST /v1/verification_sessions/{id}/redact`: erases everything of a session but ids, times, status and codes.
+  package func redact(
+    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try await execute(idempotency, caller) { _ throws(ServiceError) in
+      let address = try caller.address(of: id)
+      let transition = try await stored { store throws(StoreError) in try await store.redact(address, at: clock()) }
+      switch transition {
+      // The reply contains no session data, so a redaction need not erase it.
+      case .changed(let record), .refused(let record): return Reply(json: rendering.json(record))
+      case .notFound: throw .sessionNotFound
+      }
+    }
+  }
+
+  /// Sweeps the store in small portions, so that no caller waits long. Call it every few seconds.
+  @discardableResult package func sweep() async throws(ServiceError) -> SweepCount {
+    try await stored { store throws(StoreError) in try await store.sweep(at: clock(), limit: Self.sweptPortion) }
+  }
+
+  static let sweptPortion = 500
+
+  /// Probes the store; trust is checked elsewhere.
+  package func checkReadiness() async throws(ServiceError) {
+    try await stored { store throws(StoreError) in try await store.probe() }
+  }
+
+  package func usage(of party: RelyingParty) async throws(ServiceError) -> StoreUsage {
+    try await lists.take(party.id) { () async throws(StoreError) in try await store.usage(of: party.id, at: clock()) }
+  }
 }
 
-/// What a wallet told the app or page that asked it, where its protocol has no word of its own for that.
+/// The reason why a wallet sends no response, as the app or page learned it. Needed if the protocol cannot express the
+/// reason.
 package enum CancelReason: String, Sendable, CaseIterable {
   case declined, unavailable, failed
 
-  /// As a wallet's own error (OpenID4VP 1.0, 8.5) is recorded.
+  /// The code for the record, as for a wallet's own error (OpenID4VP 1.0, 8.5).
   var code: Code {
     switch self {
     case .declined: .walletAccessDenied
@@ -69,9 +106,8 @@ package enum CancelReason: String, Sendable, CaseIterable {
   }
 }
 
-/// The body of `POST …/{id}/cancel`.
 package struct CancelBody: Equatable, Sendable {
-  /// Nil where the relying party itself ends the session.
+  /// Nil if the relying party itself ends the session.
   let reason: CancelReason?
 
   package static let shape = Shape.object(
@@ -82,37 +118,4 @@ package struct CancelBody: Equatable, Sendable {
       Why there is no response, as the app or page knows: the person declined, no wallet was available, or it \
       failed. Required with a client secret.
       """))
-}
-
-/// Erases everything of a session but ids, times, status and codes, in whatever state it is. An answer that is being
-/// verified comes to nothing. Doing it twice is no error.
-struct RedactSession {
-  let context: ServiceContext
-
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> OperationReply {
-    let address = try caller.address(of: id)
-    let now = context.clock()
-    let transition: Transition
-    do { transition = try await context.store.redact(address, at: now) } catch { throw ServiceError(error) }
-    switch transition {
-    case .changed(let record), .refused(let record):
-      // Of no session: nothing is left in it that a redaction would have to erase.
-      return OperationReply(status: 200, body: SessionRendering(isLive: context.isLive, now: now).json(record))
-    case .notFound: throw .sessionNotFound
-    }
-  }
-}
-
-/// Lets the store catch up with time, in portions small enough that no caller waits long behind one.
-struct SweepSessions {
-  static let portion = 500
-  let context: ServiceContext
-
-  func run() async throws(ServiceError) -> SweepCount {
-    do {
-      return try await context.store.sweep(at: context.clock(), limit: Self.portion)
-    } catch {
-      throw ServiceError(error)
-    }
-  }
 }

@@ -1,146 +1,133 @@
 import Base
 
-/// Lists what happened to a relying party's sessions, newest first.
-struct ListEvents {
-  let context: ServiceContext
-
-  func run(_ query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite, .resultsRead)
-    let input = try ListEventsInput(parsing: query)
-    let party = caller.relyingParty.id
-    let page = try await context.lists.take(party) { () async throws(StoreError) in
-      try await context.store.events(of: party, input.query)
-    }
-    guard let page else { throw ListEventsInput.unknownCursor }
-    return Reply(200, EventRendering(isLive: context.isLive).list(page))
+extension VerificationService {
+  private func eventRendering(for caller: Caller) -> EventRendering {
+    EventRendering(isLive: mode.isLive, showsMetadata: caller.relyingParty.policies.eventsHaveMetadata)
   }
-}
 
-/// Reads one event.
-struct GetEvent {
-  let context: ServiceContext
+  /// `GET /v1/events`: the changes of a relying party's sessions, newest first.
+  package func events(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    let page = try await page(EventQuery.form, query, of: caller) { party, query throws(StoreError) in
+      try await store.events(of: party, query)
+    }
+    return Reply(json: eventRendering(for: caller).list(page))
+  }
 
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite, .resultsRead)
+  /// `GET /v1/events/{id}`.
+  package func event(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
     let unknown = ServiceError(.apiNotFound, "No such event.")
     guard let id = EventID(id) else { throw unknown }
-    let event: EventRecord?
-    do {
-      event = try await context.store.event(id, of: caller.relyingParty.id)
-    } catch {
-      throw ServiceError(error)
-    }
+    let event = try await stored { store throws(StoreError) in try await store.event(id, of: caller.relyingParty.id) }
     guard let event else { throw unknown }
-    return Reply(200, EventRendering(isLive: context.isLive).json(event))
+    return Reply(json: eventRendering(for: caller).json(event))
+  }
+
+  /// `GET /v1/webhook_deliveries`: deliveries of one status, by default dead letters, or of one event.
+  package func webhookDeliveries(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    let page = try await page(DeliveryQuery.form, query, of: caller) { party, query throws(StoreError) in
+      try await store.deliveries(of: party, query)
+    }
+    return Reply(json: eventRendering(for: caller).list(page))
+  }
+
+  /// `POST /v1/webhook_deliveries/{id}/retry`: retries a dead letter. Leaves any other delivery unchanged.
+  package func retryWebhookDelivery(
+    _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
+  ) async throws(ServiceError) -> Reply {
+    try await execute(idempotency, caller) { _ throws(ServiceError) in
+      let unknown = ServiceError(.apiNotFound, "No such delivery.")
+      guard let id = DeliveryID(id) else { throw unknown }
+      let retry = try await stored { store throws(StoreError) in
+        try await store.retryDelivery(id, of: caller.relyingParty.id, at: clock())
+      }
+      switch retry {
+      case .begun(let delivery), .refused(let delivery): return Reply(json: eventRendering(for: caller).json(delivery))
+      case .notFound: throw unknown
+      }
+    }
+  }
+
+  package func deadLetters(of relyingParty: String, limit: Int) async throws(ServiceError) -> [DeliveryRecord] {
+    try await stored { store throws(StoreError) in
+      try await store.deliveries(of: relyingParty, DeliveryQuery(limit: limit))?.entries ?? []
+    }
   }
 }
 
-/// Lists deliveries of one status; by default the dead letters.
-struct ListDeliveries {
-  let context: ServiceContext
+extension EventQuery {
+  package static let form = Query(
+    EventQuery(), .limit("Events") { $0.limit = $1 },
+    .after("events", like: EventID.pattern, "The id of the last entry on the previous page.", { EventID($0) }) {
+      $0.startingAfter = $1
+    },
+    .choice(EventType.self, "type", "EventType", "Events of this type only.") { $0.type = $1 })
+}
 
-  func run(_ query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite, .resultsRead)
-    let input = try ListDeliveriesInput(parsing: query)
+extension DeliveryQuery {
+  package static let form = Query(
+    DeliveryQuery(), .limit("Deliveries") { $0.limit = $1 },
+    .after("deliveries", like: DeliveryID.pattern, "The id of the last entry on the previous page.", { DeliveryID($0) })
+    {
+      $0.startingAfter = $1
+    },
+    .choice(
+      DeliveryStatus.self, "status", "WebhookDeliveryStatus",
+      "Deliveries of this status; by default `dead`, or any with `event`."
+    ) { $0.status = $1 },
+    .value(
+      "event", .text(like: EventID.pattern), "Deliveries of this event only.", rule: "must be an event's id",
+      { EventID($0) }, { $0.event = $1 }))
+}
+
+/// Reads audit entries and heads: with `admin` for the key's own relying party, with `audit:read_all` for all. One
+/// relying party's entries do not form a chain, but a full export contains the entries and the head of the last entry.
+extension VerificationService {
+  /// `GET /v1/audit/entries`: a page of one node's entries as JSON Lines (`AuditLine`), and its head.
+  package func auditEntries(query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
+    let query = try AuditQuery.form.read(query)
+    guard let node = query.node else { throw AuditQuery.form.refusal(of: "node") }
+    return try await lines(for: caller) { whose throws(StoreError) in
+      let page = try await store.auditEntries(of: node, whose, after: query.after, limit: query.limit)
+      let head = page.head.map { [AuditLine.head($0)] } ?? []
+      return page.links.map { .entry($0) } + head
+    }
+  }
+
+  /// `GET /v1/audit/heads`: JSON Lines.
+  package func auditHeads(as caller: Caller) async throws(ServiceError) -> Reply {
+    try await lines(for: caller) { whose throws(StoreError) in try await store.auditHeads(of: whose).map { .head($0) } }
+  }
+
+  /// For the metrics and the status page.
+  /// - Parameter only: the relying party whose last entries' heads are read; nil reads the heads of all chains.
+  package func auditHeads(of only: RelyingParty? = nil) async throws(ServiceError) -> [AuditHead] {
+    try await stored { store throws(StoreError) in try await store.auditHeads(of: only?.id) }
+  }
+
+  /// Reads lines for the caller's relying party, or for all relying parties with nil.
+  private func lines(
+    for caller: Caller, _ read: (String?) async throws(StoreError) -> [AuditLine]
+  ) async throws(ServiceError) -> Reply {
     let party = caller.relyingParty.id
-    let page = try await context.lists.take(party) { () async throws(StoreError) in
-      try await context.store.deliveries(of: party, input.query)
+    let lines = try await lists.take(party) { () async throws(StoreError) in
+      try await read(caller.has(.auditReadAll) ? nil : party)
     }
-    guard let page else { throw ListDeliveriesInput.unknownCursor }
-    return Reply(200, EventRendering(isLive: context.isLive).list(page))
+    return Reply(AuditLine.mediaType, AuditLine.bytes(of: lines))
   }
 }
 
-/// Begins a dead letter anew. One that is not dead stays as it is: doing it twice is no error.
-struct RetryDelivery {
-  let context: ServiceContext
+package struct AuditQuery: Sendable {
+  var node: NodeName?
+  var after: Int64 = 0
+  var limit = Limits.largestAuditPage
 
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> OperationReply {
-    let unknown = ServiceError(.apiNotFound, "No such delivery.")
-    guard let id = DeliveryID(id) else { throw unknown }
-    let retry: DeliveryRetry
-    do {
-      retry = try await context.store.retryDelivery(id, of: caller.relyingParty.id, at: context.clock())
-    } catch {
-      throw ServiceError(error)
-    }
-    switch retry {
-    case .begun(let delivery), .refused(let delivery):
-      return OperationReply(status: 200, body: EventRendering(isLive: context.isLive).json(delivery))
-    case .notFound: throw unknown
-    }
-  }
-}
-
-/// The query of the list of events: `limit`, `starting_after`, `type`.
-struct ListEventsInput {
-  private(set) var query = EventQuery()
-
-  static let unknownCursor = ServiceError(
-    .apiInvalidRequest, "`starting_after` names no event of this relying party.")
-
-  init(parsing items: [QueryItem]) throws(ServiceError) {
-    try PageInput.refuseRepetition(items)
-    for item in items {
-      switch item.name {
-      case "limit": query.limit = try PageInput.limit(item.value)
-      case "starting_after":
-        guard let id = EventID(item.value) else { throw Self.unknownCursor }
-        query.startingAfter = id
-      case "type":
-        guard let type = EventType(rawValue: item.value) else {
-          throw PageInput.noneOf(EventType.allCases.map(\.rawValue), "type")
-        }
-        query.type = type
-      default: throw .unknownParameter(item.name)
-      }
-    }
-  }
-}
-
-/// The query of the list of deliveries: `limit`, `starting_after`, `status`.
-struct ListDeliveriesInput {
-  private(set) var query = DeliveryQuery()
-
-  static let unknownCursor = ServiceError(
-    .apiInvalidRequest, "`starting_after` names no delivery of this relying party.")
-
-  init(parsing items: [QueryItem]) throws(ServiceError) {
-    try PageInput.refuseRepetition(items)
-    for item in items {
-      switch item.name {
-      case "limit": query.limit = try PageInput.limit(item.value)
-      case "starting_after":
-        guard let id = DeliveryID(item.value) else { throw Self.unknownCursor }
-        query.startingAfter = id
-      case "status":
-        guard let status = DeliveryStatus(rawValue: item.value) else {
-          throw PageInput.noneOf(DeliveryStatus.allCases.map(\.rawValue), "status")
-        }
-        query.status = status
-      default: throw .unknownParameter(item.name)
-      }
-    }
-  }
-}
-
-/// What the queries of all lists have in common.
-enum PageInput {
-  static let repetition = ServiceError(.apiInvalidRequest, "A query parameter is there twice.")
-
-  static func refuseRepetition(_ items: [QueryItem]) throws(ServiceError) {
-    guard Set(items.map(\.name)).count == items.count else { throw repetition }
-  }
-
-  static func limit(_ text: String) throws(ServiceError) -> Int {
-    guard let limit = Int(text), (1...Limits.largestPage).contains(limit) else {
-      throw ServiceError(.apiInvalidRequest, "`limit` must be a whole number from 1 to \(Limits.largestPage).")
-    }
-    return limit
-  }
-
-  static func noneOf(_ names: [String], _ parameter: String) -> ServiceError {
-    let list = names.map { "`\($0)`" }.joined(separator: ", ")
-    return ServiceError(.apiInvalidRequest, "`\(parameter)` must be one of \(list).")
-  }
+  package static let form = Query(
+    AuditQuery(),
+    .value(
+      "node", .text(like: "^[a-z0-9.-]{1,63}$"), "The node's name.", isRequired: true,
+      rule: "must be the name of a node, as `/v1/audit/heads` has it", { NodeName($0) }, { $0.node = $1 }),
+    .whole(
+      "after", 0...Int64.max, "Entries after this sequence; 0 by default.",
+      rule: "must be the sequence of an entry, or 0", { $0.after = $1 }),
+    .limit("Entries", most: Limits.largestAuditPage, standard: Limits.largestAuditPage) { $0.limit = $1 })
 }

@@ -2,63 +2,82 @@ import Base
 import Mdoc
 import Presentation
 
-/// What the hosted page of a session needs: who asks, for what and why, how a wallet is reached, and what came of it.
-/// Nothing of an answer is in it.
-struct ReadPage {
-  let context: ServiceContext
-
-  /// - Throws: `api.not_found` where the session has no page.
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> PageReply {
-    let record = try await context.record(at: try caller.address(of: id))
+extension VerificationService {
+  /// `GET /v1/verification_sessions/{id}/page`: the content of the hosted page, without any part of a response.
+  /// - Parameter isFetched: whether a wallet fetched the request just now.
+  /// - Returns: the reply, and true if the session has not ended.
+  package func page(
+    _ id: String, isFetched: Bool = false, as caller: Caller
+  ) async throws(ServiceError) -> (reply: Reply, isWaiting: Bool) {
+    let record = try await record(at: try caller.address(of: id))
     if case .redacted = record.state { throw ServiceError(.sessionRedacted) }
-    guard let content = record.content, let wishes = content.page, let page = caller.relyingParty.page else {
+    guard let content = record.content, let options = content.page, let page = caller.relyingParty.page else {
       throw ServiceError(.apiNotFound, "This session has no page.")
     }
-    let state = record.state(at: context.clock())
+    let state = record.state(at: clock())
     var view = PageView(
-      record: record, content: content, wishes: wishes, page: page, state: state, isLive: context.isLive)
-    // A used challenge is no wallet's any more.
+      record: record, content: content, options: options, page: page, state: state, mode: mode,
+      isFetched: isFetched)
+    // No wallet can respond to a consumed challenge.
     if state.status == .requiresInput {
-      view.requests = webRequests(record, content)
-      view.walletLink = Self.walletLink(record)
+      // A request of the Digital Credentials API is bound to an origin. The page can use only requests for its own
+      // origin.
+      if content.origin == publicURL { view.requests = record.webOffers }
+      view.walletLink = record.walletLink
     }
-    return PageReply(
-      json: PageView.shape.write(view), session: record.address.id, isWaiting: !state.status.isFinal)
+    return (Reply(json: PageView.shape.write(view), session: record.address.id), !state.status.isFinal)
   }
 
-  /// Requests of the Digital Credentials API are bound to an origin: the page can make those that are bound to its own.
-  private func webRequests(_ record: SessionRecord, _ content: SessionContent) -> [ProtocolOffer] {
-    guard content.origin == context.publicURL else { return [] }
-    return record.offers.filter { ProtocolFamily(ofProtocol: $0.protocolName) == .web }
+  /// The link in the QR code of `GET /v1/verification_sessions/{id}/qr_code`.
+  /// - Parameter code: the hash of the page's own response code, if the page has made a code.
+  package func walletLink(
+    _ id: String, code: ResponseCodeHash? = nil, as caller: Caller
+  ) async throws(ServiceError) -> String {
+    let record = try await record(at: try caller.address(of: id))
+    guard let name = record.offers.first?.protocolName else { throw ServiceError(.sessionRedacted) }
+    guard let link = record.walletLink else {
+      throw ServiceError(.apiNotFound, "This session has no QR code for a wallet.")
+    }
+    if let refusal = record.consumeRefusal(protocolName: name, at: clock()) { throw ServiceError(refusal) }
+    return WalletPath(record.address.id, code).renaming(link)
   }
+}
 
-  /// The address that opens a wallet; nil if the session has no protocol by redirect or QR code.
-  static func walletLink(_ record: SessionRecord) -> String? {
-    let offer = record.offers.first { ProtocolFamily(ofProtocol: $0.protocolName) == .redirect }
+extension SessionRecord {
+  /// The link that opens a wallet; nil if the session has no protocol by redirect or QR code.
+  fileprivate var walletLink: String? {
+    let offer = offers.first { ProtocolFamily(ofProtocol: $0.protocolName) == .redirect }
     return (try? offer?.data.parsed())?["authorization_request"]?.string
   }
 }
 
-/// The content of a hosted page (`VerificationPage`).
 struct PageView: Sendable {
   let record: SessionRecord
   let content: SessionContent
-  let wishes: PageWishes
+  let options: HostedPageOptions
   let page: HostedPage
   let state: SessionState
-  let isLive: Bool
+  let mode: ServerMode
+  let isFetched: Bool
   var requests: [ProtocolOffer] = []
   var walletLink: String?
 
+  private func path(of logo: HostedPage.Logo?, _ name: String) -> String? {
+    logo.map { _ in "/verify/\(record.address.relyingParty)/\(name)" }
+  }
+
   static let shape = Shape<PageView>.open(
-    "VerificationPage", "What the hosted page of a session shows.", status + party + request)
+    "VerificationPage", "The data that a session's hosted page shows.", status + party + request)
 
   private static let status: [WrittenMember<PageView>] = [
     .always("object", { _ in "verification_page" }, .kind, "`verification_page`."),
     .always("id", \.record.address.id.text, .written(like: SessionID.pattern), "The session's id."),
-    .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),
+    .always("livemode", \.mode.isLive, .flag, "Whether the server runs in live mode."),
     .always(
-      "status", \.state.status.rawValue, .written(SessionStatus.allCases.map(\.rawValue)), "The session's state."),
+      "mode", \.mode, .word, "The server's mode: `staging` has real wallets and test trust, `test` also mock wallets."),
+    .always("status", \.state.status, .word, "The session's state."),
+    .always(
+      "request_fetched", \.isFetched, .flag, "Whether a wallet fetched the request while this call waited (`wait`)."),
     .always(
       "expires_at", \.record.expiresAt, .seconds, "When the session stops to accept a response, in Unix seconds."),
   ]
@@ -66,13 +85,19 @@ struct PageView: Sendable {
   private static let party: [WrittenMember<PageView>] = [
     .always("relying_party", \.page.name, .written(), "The relying party's name for people."),
     .ifAny("color", \.page.color, .written(like: HostedPage.colorPattern), "The colour of buttons and links."),
+    .ifAny("logo_url", { $0.path(of: $0.page.logo, "logo") }, .written(), "The path of the relying party's logo."),
     .ifAny(
-      "logo_url", { view in view.page.logo.map { _ in "/verify/\(view.record.address.relyingParty)/logo" } },
-      .written(), "The path of the relying party's logo."),
-    .ifAny("purpose", \.wishes.purpose, .written(), "Why the relying party asks, in its own words."),
+      "logo_dark_url", { $0.path(of: $0.page.darkLogo, "logo_dark") }, .written(),
+      "The path of its logo for dark ground."),
+    .always(
+      "shows_reason", \.page.showsReason, .flag, "Whether people read why a document was refused (`last_error`)."),
+    .ifAny("purpose", \.options.purpose, .written(), "Why the relying party asks, in its own words."),
+    .ifAny(
+      "purpose_translations", { $0.options.translations.isEmpty ? nil : $0.options.translations }, .translations,
+      "The purpose in further languages."),
     .ifAny("privacy_url", \.page.privacyURL, .written(), "The relying party's privacy notice."),
     .ifAny(
-      "return_url", { $0.wishes.returnAddress(for: $0.record.address.id) }, .written(),
+      "return_url", { $0.options.returnAddress(for: $0.record.address.id) }, .written(),
       "Where the page sends the person at the end, with the session's id in the query; the page appends its "
         + "`response_code`."),
     .ifAny(
@@ -90,12 +115,11 @@ struct PageView: Sendable {
       "The requests for `navigator.credentials.get({digital: {requests}})`; none if the page cannot make them."),
     .ifAny("wallet_link", \.walletLink, .written(), "The address that opens a wallet on the same device."),
     .ifAny(
-      "last_error", { $0.state.lastError.map { LastErrorView(code: $0.code) } }, LastErrorView.shape,
+      "last_error", \.state.lastError?.codeOnly, LastError.shape,
       "Why the session failed or was canceled, by code only."),
   ]
 }
 
-/// A requested document with its labels.
 private struct AskedDocument: Sendable {
   let request: DocumentRequest
 
@@ -136,29 +160,4 @@ private struct AskedDocument: Sendable {
         .always("alternatives", \.alternatives, NamedElement.shape.list, "Elements that may come in its place."),
       ])
   }
-}
-
-/// Gives the address that opens a wallet, for a QR code.
-struct ReadWalletLink {
-  let context: ServiceContext
-
-  /// - Parameter code: the hash of the response code of the page that shows it, if that has made one.
-  /// - Throws: `api.not_found` where the session has none, and why no wallet may answer any more.
-  func run(_ id: String, code: ResponseCodeHash?, as caller: Caller) async throws(ServiceError) -> String {
-    let record = try await context.record(at: try caller.address(of: id))
-    guard let name = record.offers.first?.protocolName else { throw ServiceError(.sessionRedacted) }
-    guard let link = ReadPage.walletLink(record) else {
-      throw ServiceError(.apiNotFound, "No wallet is reached by a QR code in this session.")
-    }
-    if let refusal = record.consumeRefusal(protocolName: name, at: context.clock()) { throw ServiceError(refusal.code) }
-    return WalletPath(record.address.id, code).renaming(link)
-  }
-}
-
-/// A session for its page.
-package struct PageReply: Sendable {
-  package let json: JSON
-  package let session: SessionID
-  /// Whether the session has not come to its end.
-  package let isWaiting: Bool
 }

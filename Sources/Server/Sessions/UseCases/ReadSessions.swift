@@ -1,182 +1,142 @@
 import Base
 
-/// Reads one session: with an API key all of it, with a client secret what a page may see.
-struct GetSession {
-  let context: ServiceContext
-
-  func run(_ id: String, query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
-    let input = try GetSessionInput(parsing: query)
-    if case .apiKey = caller { try caller.require(.sessionsWrite, .resultsRead) }
-    if input.expandsResult { try caller.require(.resultsRead) }
-    let record = try await context.record(at: try caller.address(of: id))
-    let now = context.clock()
-    let rendering = SessionRendering(isLive: context.isLive, now: now)
-    guard case .apiKey = caller else { return Reply(200, rendering.clientView(record), session: record.address.id) }
-    let result = input.expandsResult ? try storedResult(of: record, input.responseCode, at: now) : nil
-    return Reply(200, rendering.json(record, result: result), session: record.address.id)
+extension VerificationService {
+  /// `GET /v1/verification_sessions/{id}`: the whole session for an API key, the page's part for a client secret.
+  package func session(_ id: String, query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    let input = try ReadQuery.form.read(query)
+    if input.expandsResult { try caller.require([.resultsRead]) }
+    let record = try await record(at: try caller.address(of: id))
+    guard case .apiKey = caller else { return Reply(json: rendering.clientView(record), session: record.address.id) }
+    let result = input.expandsResult ? try storedResult(of: record, input.responseCode) : nil
+    return Reply(json: rendering.json(record, result: result), session: record.address.id)
   }
 
-  /// The waiting result until it expires, then what is still retained, if anything.
-  private func storedResult(
-    of record: SessionRecord, _ responseCode: String?, at now: Timestamp
-  ) throws(ServiceError) -> JSON? {
+  /// The waiting result until it expires, then the retained values, if any.
+  private func storedResult(of record: SessionRecord, _ responseCode: String?) throws(ServiceError) -> JSON? {
+    let now = clock()
     guard case .verified = record.state(at: now) else { return nil }
+    func open(_ sealed: [UInt8], _ field: Sealer.Field) throws(ServiceError) -> JSON {
+      try KeptResult.decode(openJSON(sealed, field), presenting: responseCode)
+    }
     if let waiting = record.results.waiting, let end = record.results.expiresAt, now < end {
-      return try KeptResult.decode(
-        context.openJSON(waiting, .result(record.address.id)), presenting: responseCode)
+      return try open(waiting, .result(record.address.id))
     }
     var parts: [JSON] = []
     for part in record.results.seen(at: now).kept.parts {
-      parts.append(
-        try KeptResult.decode(
-          context.openJSON(part.sealed, .retainedResult(record.address.id)), presenting: responseCode))
+      parts.append(try open(part.sealed, .retainedResult(record.address.id)))
     }
     return ResultRendering.merged(parts)
   }
-}
 
-extension ServiceContext {
-  /// The session.
-  ///
-  /// An unknown id and one of another relying party look alike, in time too: both are the same query of the same index.
-  /// They differ by one row, which is read and not taken. To measure even that, one would need an id of another relying
-  /// party, which is 131 random bits.
-  ///
-  /// - Throws: `session.not_found` in both cases.
-  func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
-    let record: SessionRecord?
-    do { record = try await store.session(address) } catch { throw ServiceError(error) }
-    guard let record else { throw .sessionNotFound }
-    return record
+  /// True if the relying party has the session. For callers without a credential.
+  package func hasSession(_ id: String, of party: RelyingParty) async throws(ServiceError) -> Bool {
+    guard let address = SessionID(id).map({ SessionAddress(relyingParty: party.id, id: $0) }) else { return false }
+    return try await stored { store throws(StoreError) in try await store.exists(address) }
   }
-}
 
-/// Lists a relying party's sessions, newest first: without their requests and reports unless these are asked for, and
-/// never with results.
-struct ListSessions {
-  let context: ServiceContext
+  /// Returns the sessions that have not ended; nil if the store fails.
+  package func unended(among ids: [SessionID]) async -> Set<SessionID>? {
+    try? await store.unended(among: ids, at: clock())
+  }
 
-  func run(_ query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite, .resultsRead)
-    let input = try ListSessionsInput(parsing: query)
-    let now = context.clock()
+  /// `GET /v1/verification_sessions`: a relying party's sessions, newest first.
+  package func sessions(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
+    let list = try await page(SessionQuery.form, query, of: caller) { party, query throws(StoreError) in
+      try await store.sessions(of: party, query, at: clock()).map { page in rendering.list(page, with: query.parts) }
+    }
+    return Reply(json: list)
+  }
+
+  /// Reads a page of one of the caller's lists.
+  func page<Form, Value: Sendable>(
+    _ form: Query<Form>, _ items: [QueryItem], of caller: Caller,
+    _ read: (String, Form) async throws(StoreError) -> Value?
+  ) async throws(ServiceError) -> Value {
+    let query = try form.read(items)
     let party = caller.relyingParty.id
-    let list = try await context.lists.take(party) { () async throws(StoreError) in
-      try await context.store.sessions(of: party, input.query, at: now).map { page in
-        SessionRendering(isLive: context.isLive, now: now).list(page, with: input.query.parts)
-      }
-    }
-    guard let list else {
-      throw ServiceError(.apiInvalidRequest, "`starting_after` names no session of this relying party.")
-    }
-    return Reply(200, list)
+    let page = try await lists.take(party) { () async throws(StoreError) in try await read(party, query) }
+    guard let page else { throw form.refusal(of: "starting_after") }
+    return page
   }
-}
 
-/// The query of `GET …/{id}`: `expand[]`, with the response code where the wallet was given one, or nothing.
-package struct GetSessionInput {
-  /// One session's requests and report are always there: naming them, as for a list, changes nothing.
-  package static let parts = ["result"] + SessionPart.allCases.map(\.rawValue)
-
-  let expandsResult: Bool
-  let responseCode: String?
-
-  init(parsing query: [QueryItem]) throws(ServiceError) {
-    let codes = query.filter { $0.name == "response_code" }
-    guard codes.count <= 1 else { throw ServiceError(.apiInvalidRequest, "A query parameter is there twice.") }
-    responseCode = codes.first?.value
-    var expandsResult = false
-    for item in query where item.name != "response_code" {
-      guard item.name == "expand[]" || item.name == "expand" else { throw .unknownParameter(item.name) }
-      guard Self.parts.contains(item.value) else { throw PageInput.noneOf(Self.parts, "expand[]") }
-      expandsResult = expandsResult || item.value == "result"
-    }
-    self.expandsResult = expandsResult
+  /// `GET /v1/verification_reports/{id}`: the immutable report of one attempt.
+  package func report(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
+    Reply(json: ReportRendering.written.write(try await reportRecord(id, as: caller)))
   }
-}
 
-/// The query of the list: `limit`, `starting_after`, `status`, and `expand[]`, which may be there for each part.
-struct ListSessionsInput {
-  private(set) var query = SessionQuery()
-
-  init(parsing items: [QueryItem]) throws(ServiceError) {
-    try PageInput.refuseRepetition(items.filter { !Self.expand.contains($0.name) })
-    for item in items {
-      switch item.name {
-      case let name where Self.expand.contains(name):
-        guard let part = SessionPart(rawValue: item.value) else {
-          throw PageInput.noneOf(SessionPart.allCases.map(\.rawValue), "expand[]")
-        }
-        guard query.parts.insert(part).inserted else { throw PageInput.repetition }
-      case "limit": query.limit = try PageInput.limit(item.value)
-      case "starting_after":
-        guard let id = SessionID(item.value) else {
-          throw ServiceError(.apiInvalidRequest, "`starting_after` names no session of this relying party.")
-        }
-        query.startingAfter = id
-      case "status":
-        guard let status = SessionStatus(rawValue: item.value) else {
-          throw PageInput.noneOf(SessionStatus.allCases.map(\.rawValue), "status")
-        }
-        query.status = status
-      default: throw .unknownParameter(item.name)
-      }
-    }
-  }
-}
-
-extension ListSessionsInput {
-  private static let expand: Set = ["expand[]", "expand"]
-}
-
-extension ServiceError {
-  static func unknownParameter(_ name: String) -> ServiceError {
-    ServiceError(.apiUnknownMember, "The query parameter `\(name)` is not known here.")
-  }
-}
-
-/// One decoded name and value of a URL's query.
-package struct QueryItem: Sendable, Hashable {
-  package let name: String
-  package let value: String
-
-  package init(_ name: String, _ value: String) {
-    self.name = name
-    self.value = value
-  }
-}
-
-/// The immutable report of one attempt.
-struct GetReport {
-  let context: ServiceContext
-
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> Reply {
-    try caller.require(.sessionsWrite, .resultsRead)
+  package func reportRecord(_ id: String, as caller: Caller) async throws(ServiceError) -> ReportRecord {
     let unknown = ServiceError(.apiNotFound, "No such report.")
     guard let id = ReportID(id) else { throw unknown }
-    let report: ReportRecord?
-    do {
-      report = try await context.store.report(id, of: caller.relyingParty.id)
-    } catch {
-      throw ServiceError(error)
-    }
+    let report = try await stored { store throws(StoreError) in try await store.report(id, of: caller.relyingParty.id) }
     guard let report else { throw unknown }
-    return Reply(200, ReportRendering.written.write(report))
+    return report
+  }
+
+  /// `GET /v1/verification_sessions/{id}/evidence`: the sealed bundle, which `EvidenceBundle` opens.
+  package func evidence(of id: String, as caller: Caller) async throws(ServiceError) -> Reply {
+    let record = try await record(at: try caller.address(of: id))
+    let bundle = try await stored { store throws(StoreError) in try await store.evidence(record.address) }
+    guard let bundle, record.results.seen(at: clock()).evidence == .kept else {
+      throw ServiceError(.apiNotFound, "No evidence of this session is kept.")
+    }
+    return Reply(EvidenceBundle.mediaType, bundle, session: record.address.id)
   }
 }
 
-/// The sealed evidence of one session, as the store has it.
-struct GetEvidence {
-  let context: ServiceContext
+package struct ReadQuery: Sendable {
+  var expandsResult = false
+  /// The response code; required if the responding browser or wallet got one.
+  var responseCode: String?
 
-  func run(_ id: String, as caller: Caller) async throws(ServiceError) -> [UInt8] {
-    try caller.require(.resultsRead)
-    let record = try await context.record(at: try caller.address(of: id))
-    let bundle: [UInt8]?
-    do { bundle = try await context.store.evidence(record.address) } catch { throw ServiceError(error) }
-    guard let bundle, record.results.seen(at: context.clock()).evidence == .kept else {
-      throw ServiceError(.apiNotFound, "No evidence of this session is kept.")
-    }
-    return bundle
+  /// A single session always includes its requests and report. Naming them, as for a list, changes nothing.
+  private static let parts = ["result"] + SessionPart.allCases.map(\.rawValue)
+
+  package static let form = Query(
+    ReadQuery(),
+    .list("expand[]", .oneOf("SessionExpansion", parts), of: parts, "Further members to include.") { query, part in
+      if part == "result" { query.expandsResult = true }
+      return true
+    },
+    .value(
+      "response_code", .text,
+      "The response code from the return URL: required for the result of a session that was opened by a link.",
+      rule: "must be a string", { $0 }, { $0.responseCode = $1 }))
+}
+
+extension SessionQuery {
+  package static let form = Query(
+    SessionQuery(), .limit("Sessions") { $0.limit = $1 },
+    .after("sessions", like: SessionID.pattern, "The id of the last entry on the previous page.", { SessionID($0) }) {
+      $0.startingAfter = $1
+    },
+    .choice(SessionStatus.self, "status", "SessionStatus", "Sessions of this status only.") { $0.status = $1 },
+    text("client_reference_id", Limits.metadataValueCharacters, "Sessions with this id of yours only.") {
+      $0.clientReferenceID = $1
+    },
+    .whole("created[gte]", seconds, "Sessions created then or later only, in Unix seconds.") { $0.createdFrom = $1 },
+    .whole("created[lt]", seconds, "Sessions created earlier only, in Unix seconds.") { $0.createdBefore = $1 },
+    text("doc_type", 255, "Sessions that ask for this document only.") { $0.docType = $1 },
+    .list(
+      "expand[]", parts, of: SessionPart.allCases.map(\.rawValue), isSet: true,
+      "Further members to include, each once."
+    ) { query, part in
+      SessionPart(rawValue: part).map { query.parts.insert($0).inserted } ?? false
+    })
+
+  private static let seconds: ClosedRange<Int64> = 0...253_402_300_799
+
+  private static func text(
+    _ name: String, _ most: Int, _ summary: String, _ set: @escaping Query<SessionQuery>.Member.Setter<String>
+  ) -> Query<SessionQuery>.Member {
+    .value(
+      name, Schema.text(1...most).with("pattern", "^[^\\x00]*$"), summary,
+      rule: "must have 1 to \(most) characters, none of them NUL",
+      { (1...most).contains($0.unicodeScalars.count) && !$0.contains("\0") ? $0 : nil }, set)
   }
+
+  private static let parts: Schema = [
+    "type": "array", "uniqueItems": true,
+    "items": Schema.oneOf("SessionPart", SessionPart.allCases.map(\.rawValue)).described("A part of each session.")
+      .json,
+  ]
 }

@@ -2,10 +2,8 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// Where a PostgreSQL database is: a libpq URL (PostgreSQL 15, 34.1.1.2). It may hold a password and is therefore never
-/// printed; `description` names hosts and database only.
-///
-/// libpq finds what the URL leaves out: from `PGPASSWORD`, the password file, `PGSSLROOTCERT` and the like.
+/// A libpq URL (PostgreSQL 15, 34.1.1.2). It may contain a password, so it is never printed; `description` names only
+/// hosts and database. libpq takes the rest from `PGPASSWORD`, the password file and the like.
 package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
   let url: String
   package let description: String
@@ -16,12 +14,12 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
   }
 
-  /// - Throws: `ConfigurationError` if the text is no PostgreSQL URL, if it names a connection service, or if the
-  ///   database is on another machine and would not have to prove who it is (`sslmode=verify-full`).
+  /// - Throws: `ConfigurationError` if the text is not a PostgreSQL URL, if it names a connection service, or if the
+  ///   database is on another machine and need not prove its identity (`sslmode=verify-full`).
   package init(_ url: String) throws(ConfigurationError) {
     // libpq's own message is not shown, since it may quote the URL with its password.
     guard Self.isOne(url), !Self.hasStrayAt(url), let given = Self.options(PQconninfoParse(url, nil)) else {
-      throw ConfigurationError("is no postgresql:// URL; special characters in it are written %XX")
+      throw ConfigurationError("is not a postgresql:// URL; write special characters in it as %XX")
     }
     guard given["service"] == nil else {
       throw ConfigurationError("must name hosts and database itself, and no connection service")
@@ -31,11 +29,11 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     self.url = url
     let hosts = Self.list(merged["host"])
     let ports = Self.list(merged["port"])
-    let places = (hosts.isEmpty ? Self.list(merged["hostaddr"]) : hosts).enumerated().map { index, host in
+    let named = (hosts.isEmpty ? Self.list(merged["hostaddr"]) : hosts).enumerated().map { index, host in
       let port = ports.indices.contains(index) ? ports[index] : ports.first ?? ""
       return host.hasPrefix("/") || port.isEmpty ? host : "\(host):\(port)"
     }
-    description = "postgresql://\(places.joined(separator: ","))/\(merged["dbname"] ?? "")"
+    description = "postgresql://\(named.joined(separator: ","))/\(merged["dbname"] ?? "")"
     let addresses = Self.list(merged["hostaddr"])
     let isLocal = (addresses.isEmpty ? hosts : addresses).allSatisfy(Self.isOnThisMachine)
     guard isLocal || merged["sslmode"] == "verify-full" else {
@@ -45,8 +43,8 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     }
   }
 
-  /// Whether the URL has an `@` other than the one after the password. The password then has special characters that
-  /// are not escaped, and libpq would take part of it for a host or database name, which may be printed.
+  /// True if the URL has another `@` beside the `@` after the password. The password then contains unescaped special
+  /// characters. libpq would take a part of the password for a host or database name, which may be printed.
   private static func hasStrayAt(_ url: String) -> Bool {
     let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
@@ -54,8 +52,7 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     return authority.count { $0 == at } > 1 || rest.dropFirst(authority.count).contains(at)
   }
 
-  /// Whether the host is a socket in the file system or in the abstract namespace, or a loopback address. An empty host
-  /// means libpq's default socket.
+  /// True for a socket in the file system or abstract namespace, and a loopback address. Empty means libpq's default.
   private static func isOnThisMachine(_ host: String) -> Bool {
     if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" { return true }
     var four = in_addr()

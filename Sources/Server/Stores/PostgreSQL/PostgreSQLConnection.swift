@@ -3,27 +3,27 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// One connection and its prepared statements. Only one thread uses it.
-///
-/// Every wait ends: libpq is asked not to block, and if the server does not answer in time, the connection is given up.
-final class PostgreSQLConnection {
-  /// A little more than the time after which the server itself ends a statement (`settings`).
-  private static let answerTime = Duration.seconds(5)
+/// One connection and its prepared statements, for one thread. Every wait has a limit: a silent server counts as lost.
+package final class PostgreSQLConnection: DatabaseConnection {
+  package static let dialect = Dialect(
+    sessionKey: "id", eventKey: ("", ""), isOfSession: "session_id = $1", isListed: "id = ANY ($1)",
+    using: { _ in "" }, position: "strpos",
+    metadata: "convert_from(content, 'UTF8')::json ->> 'metadata'",
+    requestBytes: "(SELECT sum(length(request)) FROM unnest(requests) AS request)", forUpdate: "FOR UPDATE",
+    forShare: "FOR SHARE", skipLocked: "FOR UPDATE SKIP LOCKED")
 
   let handle: OpaquePointer
-  /// Not 0 once the server has announced that it ends the connection (FATAL or PANIC).
+  /// Nonzero once the server has announced that it ends the connection (FATAL or PANIC).
   private let farewell: UnsafeMutablePointer<Int32>
-  /// Names of the prepared statements, by their SQL text.
   private var prepared: [String: String] = [:]
-  /// Set by anything that leaves the connection's state in doubt. The connection is then closed and never used again.
+  /// True once the connection's state is in doubt. It is then closed and never used again.
   private(set) var isLost = false
-  /// How long to wait for an answer; longer while tables are made.
-  private(set) var answerTime = PostgreSQLConnection.answerTime
+  /// How long to wait for a reply: a little more than the server's own limit for a statement (`settings`).
+  private var replyTime = Duration.seconds(5)
 
-  /// Connects, and blocks until that is done or has failed: at most three seconds a host, plus the time that the
-  /// resolver takes for its name.
+  /// Connects. Blocks for at most three seconds for each host, plus the time to resolve its name.
   init(_ address: PostgreSQLAddress) throws(StoreError) {
-    // The last value of a keyword counts. So the URL may override the options before it, and not those after it.
+    // The last value of a keyword counts: the URL may override the options before it, but not those after it.
     let options = [
       ("connect_timeout", "3"), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("tcp_user_timeout", "10000"), ("fallback_application_name", "mdoc"), ("target_session_attrs", "read-write"),
@@ -51,11 +51,8 @@ final class PostgreSQLConnection {
     farewell.deallocate()
   }
 
-  /// The statements are written for READ COMMITTED: if another transaction has changed a row meanwhile, the row is
-  /// judged as it is now.
-  ///
-  /// A commit is acknowledged only once it is on disk. Otherwise a power cut could undo the consume of a challenge
-  /// whose answer was already verified. A stricter setting, which waits for standbys too, is left as it is.
+  /// READ COMMITTED: the statements judge a row as it is now. Commits are on disk before they are acknowledged: a power
+  /// cut could otherwise undo the consume of a challenge. If the setting is already stricter, it is kept.
   private static let settings = """
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = 4000;
@@ -65,20 +62,20 @@ final class PostgreSQLConnection {
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
     """
 
-  /// Lets statements run for up to an hour, to make tables and indexes. No request waits for that.
+  /// Lets statements run for up to an hour, to make tables and indexes.
   func allowMinutes() throws(StoreError) {
-    answerTime = .seconds(3600)
+    replyTime = .seconds(3600)
     try execute("SET statement_timeout = 0; SET lock_timeout = 60000; SET idle_in_transaction_session_timeout = 0")
   }
 
-  /// Whether the server is still there, as far as the socket tells without a query: a server that ends a connection
-  /// says so.
+  /// False if the server has announced on the socket that it ends the connection.
   var isInPlace: Bool {
-    // The server may send messages at any time, such as changed settings. Up to eight times, what is there is read.
+    // The server may send messages at any time, such as changed settings. Such messages are read in at most eight
+    // rounds.
     for _ in 0..<8 {
       var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
       if isLost || poll(&descriptor, 1, 0) <= 0 { break }
-      // `PQisBusy` is called because it parses what came; outside a statement it returns 0.
+      // `PQisBusy` is called since it parses the received bytes; outside a statement it returns 0.
       if PQconsumeInput(handle) == 0 || PQisBusy(handle) != 0 || PQstatus(handle) != CONNECTION_OK
         || farewell.pointee != 0
       {
@@ -90,81 +87,56 @@ final class PostgreSQLConnection {
 
   // MARK: Statements
 
-  /// Runs several statements without values, in one transaction if they begin none themselves.
-  func execute(_ sql: String) throws(StoreError) {
+  /// Runs several statements without values. If they begin no transaction themselves, they run in a single transaction.
+  package func execute(_ sql: String) throws(StoreError) {
     _ = try exchange { PQsendQuery(handle, sql) }
   }
 
-  /// Runs a statement and returns the number of rows it changed.
   @discardableResult
-  func run(_ sql: String, _ values: PostgreSQLValue...) throws(StoreError) -> Int { try query(sql, values).changes }
+  package func run(_ sql: String, _ values: [SQLValue]) throws(StoreError) -> Int { try query(sql, values).changes }
 
-  func rows<Value>(
-    _ sql: String, _ values: PostgreSQLValue..., read: (PostgreSQLRow) -> Value
+  package func rows<Value>(
+    _ sql: String, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Value
   ) throws(StoreError) -> [Value] {
     try query(sql, values).rows.map(read)
   }
 
-  func rows<Value>(
-    _ sql: String, _ values: [PostgreSQLValue], read: (PostgreSQLRow) -> Value
-  ) throws(StoreError) -> [Value] {
-    try query(sql, values).rows.map(read)
-  }
-
-  func first<Value>(
-    _ sql: String, _ values: [PostgreSQLValue], read: (PostgreSQLRow) -> Value
-  ) throws(StoreError) -> Value? {
-    try query(sql, values).rows.first.map(read)
-  }
-
-  func first<Value>(
-    _ sql: String, _ values: PostgreSQLValue..., read: (PostgreSQLRow) -> Value
-  ) throws(StoreError) -> Value? {
-    try query(sql, values).rows.first.map(read)
-  }
-
-  func query(_ sql: String, _ values: [PostgreSQLValue]) throws(StoreError) -> PostgreSQLResult {
+  private func query(_ sql: String, _ values: [SQLValue]) throws(StoreError) -> PostgreSQLResult {
     let name = try prepare(sql, values)
-    let bytes = values.map(\.bytes)
+    let bytes = values.map(\.binary.bytes)
     return try exchange { send(name, bytes) }
   }
 
-  /// The name of the prepared statement on this connection; prepares it at first use, which is a round trip.
-  func prepare(_ sql: String, _ values: [PostgreSQLValue]) throws(StoreError) -> String {
+  /// The name of the prepared statement. Its first use on a connection takes a round trip.
+  func prepare(_ sql: String, _ values: [SQLValue]) throws(StoreError) -> String {
     if let known = prepared[sql] { return known }
     let name = "s\(prepared.count)"
-    let types = values.map(\.type)
+    let types = values.map(\.binary.type)
     _ = try exchange { PQsendPrepare(handle, name, sql, Int32(types.count), types) }
     prepared[sql] = name
     return name
   }
 
   func send(_ name: String, _ values: [[UInt8]?]) -> Int32 {
-    // All values stand one after the other in memory, so that each has an address. The byte at the end gives an empty
-    // last value one too.
+    // Each value needs an address, even an empty last value: hence the byte at the end.
     let all = values.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
     return all.withUnsafeBytes { all in
       var offset = 0
-      var places: [UnsafePointer<CChar>?] = []
+      var addresses: [UnsafePointer<CChar>?] = []
       for value in values {
-        places.append(value == nil ? nil : all.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
+        addresses.append(value == nil ? nil : all.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self))
         offset += value?.count ?? 0
       }
       let lengths = values.map { Int32($0?.count ?? 0) }
       let formats = [Int32](repeating: 1, count: values.count)
-      return PQsendQueryPrepared(handle, name, Int32(values.count), places, lengths, formats, 1)
+      return PQsendQueryPrepared(handle, name, Int32(values.count), addresses, lengths, formats, 1)
     }
   }
 
-  // MARK: Transactions
-
-  /// Runs several statements as one transaction, for the few operations that one statement cannot do.
-  func transaction<Value>(
-    _ body: (PostgreSQLConnection) throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
+  package func atomically<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     try execute("BEGIN")
     do throws(StoreError) {
-      let value = try body(self)
+      let value = try body()
       try execute("COMMIT")
       return value
     } catch {
@@ -177,11 +149,9 @@ final class PostgreSQLConnection {
 
   // MARK: Sending and waiting
 
-  /// Sends, waits, and returns the last result.
-  ///
-  /// - Throws: the first error.
+  /// Sends, waits, and returns the last result, or throws the first error.
   private func exchange(_ send: () -> Int32) throws(StoreError) -> PostgreSQLResult {
-    let deadline = Deadline(in: answerTime)
+    let deadline = Deadline(in: replyTime)
     guard !isLost, send() == 1 else { throw lost() }
     try flush(until: deadline)
     var last: PostgreSQLResult?
@@ -213,14 +183,15 @@ final class PostgreSQLConnection {
     return PQgetResult(handle).map(PostgreSQLResult.init)
   }
 
-  /// The error that the server reported.
   func fault(of result: PostgreSQLResult) throws(StoreError) -> StoreError {
     guard let state = result.sqlState else { throw lost() }
-    if PostgreSQLState.endsConnection(state) { isLost = true }
+    // The server ends the connection, a failover made it read-only, or a prepared statement is gone or no longer fits.
+    let last: Set = ["57P01", "57P02", "57P03", "57P05", "25006", "25P03", "26000", "0A000"]
+    if state.hasPrefix("08") || last.contains(state) { isLost = true }
     return StoreError(sqlState: state)
   }
 
-  /// Waits for the socket. False if nothing came in time, or the connection is gone.
+  /// Waits for the socket. Returns false if nothing arrived in time, or the connection is lost.
   private func wait(for events: Int32, until deadline: Deadline) -> Bool {
     var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
     while true {
@@ -233,11 +204,10 @@ final class PostgreSQLConnection {
     }
   }
 
-  /// Marks the connection as lost, and returns the error for it. It is not known whether the server did what was sent;
-  /// the caller must take it as not done.
+  /// Marks the connection as lost. The caller must treat a sent statement as not executed.
   func lost() -> StoreError {
     isLost = true
-    return .unavailable("the connection to PostgreSQL was lost, or it did not answer in time")
+    return .unavailable("the connection to PostgreSQL was lost, or it did not reply in time")
   }
 
   private static func withCStrings<Value>(
@@ -249,26 +219,21 @@ final class PostgreSQLConnection {
   }
 }
 
-/// A statement and its values, to be run later.
 struct PostgreSQLStatement: Sendable {
   let sql: String
-  let values: [PostgreSQLValue]
+  let values: [SQLValue]
 }
 
 extension PostgreSQLConnection {
-  /// Runs statements in one round trip and one transaction, and returns for each how many rows it changed or found. If
-  /// one of them fails, none is done.
-  ///
-  /// All that is sent before a synchronisation point is one transaction, which is committed there (PostgreSQL 15,
-  /// 34.5.1). So a failure of the commit itself arrives before the point's own result.
+  /// Runs statements in one round trip and transaction, and returns the number of rows that each changed or found. The
+  /// commit is at the synchronisation point (PostgreSQL 15, 34.5.1): its error arrives before the point's own result.
   func pipeline(_ statements: [PostgreSQLStatement]) throws(StoreError) -> [Int] {
-    // Prepared before anything is sent, since the first use of a statement on a connection takes a round trip of its
-    // own.
+    // Prepare the statements before sending anything, since preparing takes a round trip.
     var names: [String] = []
     for statement in statements { names.append(try prepare(statement.sql, statement.values)) }
-    let deadline = Deadline(in: answerTime)
+    let deadline = Deadline(in: replyTime)
     guard !isLost, PQenterPipelineMode(handle) == 1 else { throw lost() }
-    for (name, statement) in zip(names, statements) where send(name, statement.values.map(\.bytes)) != 1 {
+    for (name, statement) in zip(names, statements) where send(name, statement.values.map(\.binary.bytes)) != 1 {
       throw lost()
     }
     guard PQpipelineSync(handle) == 1 else { throw lost() }
@@ -283,7 +248,7 @@ extension PostgreSQLConnection {
       }
       switch result.status {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK: changes.append(result.changes)
-      // Not run, because a statement before it failed.
+      // An earlier statement failed.
       case PGRES_PIPELINE_ABORTED: continue
       case PGRES_PIPELINE_SYNC:
         guard PQexitPipelineMode(handle) == 1 else { throw lost() }
@@ -303,27 +268,16 @@ extension StoreError {
   init(sqlState: String) {
     let name = "PostgreSQL \(sqlState)"
     switch sqlState.prefix(2) {
-    // 08 connection, 40 transaction rolled back, 53 resources, 55 object in use, 57 operator intervention, 58 system.
-    // 28 authentication and 3D missing database, while somebody sets them up. 25 a read-only transaction, after a
-    // failover.
+    // 08 connection, 25 read-only after a failover, 28 authentication, 3D no database, 40 rolled back, 53 resources,
+    // 55 object in use, 57 operator intervention, 58 system.
     case "08", "28", "3D", "40", "53", "55", "57", "58", "25": self = .unavailable(name)
     default: self = .corrupt(name)
     }
   }
 
-  /// Says why there is no connection: the first line of libpq's message, which names host, port, user and database but
-  /// no password.
+  /// The first line of libpq's message, which names host, port, user and database but no password.
   init(connecting handle: OpaquePointer?) {
     let text = handle.map { String(cString: PQerrorMessage($0)) } ?? "out of memory"
     self = .unavailable(text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no connection")
-  }
-}
-
-/// The states after which a connection is of no more use: the server ends it, a failover made the server read-only, or
-/// a prepared statement is gone or no longer fits.
-enum PostgreSQLState {
-  static func endsConnection(_ sqlState: String) -> Bool {
-    sqlState.hasPrefix("08")
-      || ["57P01", "57P02", "57P03", "57P05", "25006", "25P03", "26000", "0A000"].contains(sqlState)
   }
 }

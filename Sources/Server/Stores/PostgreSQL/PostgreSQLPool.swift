@@ -2,22 +2,15 @@ import Base
 import Glibc
 import Sessions
 
-/// A few connections to one database. Each has a thread of its own, and all take their work from one queue, in which
-/// callers take turns (`FairTurns`). One caller never has all connections while it has more than one.
-///
-/// A thread whose connection is lost makes another by itself, at once and then after ever longer pauses. While there is
-/// no connection at all, work is refused at once and does not wait: nothing of it was done, and the caller may try
-/// again. Lists take a quarter of the connections at most, so reads and changes of single sessions always have the
-/// others.
+/// A few connections to one database. Each has a thread that reconnects when the connection is lost. All share one
+/// queue, in which callers take turns (`FairTurns`): no caller can have all connections, and lists take at most a
+/// quarter. While there is no connection, work is refused at once.
 // Unchecked, since the compiler does not see into pthreads. Every variable property is touched only with `mutex` held.
 // A connection is used only by the thread that took it from `spare` or made it.
 final class PostgreSQLPool: @unchecked Sendable {
-  /// How long a job may wait for its turn, and how many may wait. Beyond either limit the database is overloaded, and
-  /// the job is refused.
+  /// How long a job may wait for its turn, and how many may wait. Beyond either limit a job is refused.
   private static let turn = Duration.seconds(5)
   private static let longestQueue = 2048
-
-  enum Lane { case single, list }
 
   private struct Waiting {
     let lane: Lane
@@ -30,23 +23,23 @@ final class PostgreSQLPool: @unchecked Sendable {
   private var singles = FairQueue<Waiting>()
   private var longReads = FairQueue<Waiting>()
   private var connected = 0
-  /// The number of lists that are being read; at most `mostLists`.
   private var lists = 0
   private let mostLists: Int
-  /// The most single jobs of one caller at one time.
+  /// Maximum number of concurrent single jobs of one caller.
   private let share: Int
   private var threads = 0
-  /// Why the last attempt to connect failed, if there was no other connection; nil after an attempt that succeeded.
+  /// The reason why the last attempt to connect failed, if there was no other connection; nil after a successful
+  /// attempt.
   private var fault: StoreError?
   private var isClosing = false
   private var onClosed: [() -> Void] = []
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Signalled when work is queued or a list's place is free, and at the end.
+  /// Signalled when work is queued or a list may be read, and at the end.
   private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// Threads that pause between attempts to connect wait on it; only the pool's end wakes them early.
+  /// Wakes threads that pause between attempts to connect, when the pool closes.
   private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// - Parameter first: a connection that is open already; the threads make the others.
+  /// - Parameter first: an open connection. The threads make the others.
   init(
     _ address: PostgreSQLAddress, size: Int, first: sending PostgreSQLConnection
   ) throws(StoreError) {
@@ -57,7 +50,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // Not the time of day, which may jump during a wait.
+    // A monotonic clock: the time of day may jump during a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(filled, nil)
     pthread_cond_init(ended, &attributes)
@@ -81,14 +74,12 @@ final class PostgreSQLPool: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` on one of the connections. Its changes are durable when this returns.
   func perform<Value: Sendable>(
-    _ lane: Lane = .single, _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
+    _ lane: Lane, _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     try await StoreJob.run(body) { enqueue($0, lane) }
   }
 
-  /// Runs all queued jobs, closes the connections, and returns after that.
   func close() async {
     stop()
     await withCheckedContinuation { continuation in
@@ -100,8 +91,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Ends the threads after the queued jobs, without waiting for them: also for a store that is deallocated without
-  /// `close`.
+  /// Ends the threads after the queued jobs, without waiting: also for a store that is deallocated without `close`.
   func stop() {
     locked {
       isClosing = true
@@ -110,11 +100,11 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  func enqueue(_ job: StoreJob<PostgreSQLConnection>, _ lane: Lane = .single) {
+  func enqueue(_ job: StoreJob<PostgreSQLConnection>, _ lane: Lane = .write) {
     let refusal: StoreError? = locked {
       if isClosing { return .closed }
       if connected == 0, let fault { return fault }
-      guard waiting < Self.longestQueue else { return .unavailable("too much waits for PostgreSQL") }
+      guard waiting < Self.longestQueue else { return .unavailable("too many requests wait for PostgreSQL") }
       append(Waiting(lane: lane, job: job, deadline: Deadline(in: Self.turn)))
       pthread_cond_signal(filled)
       return nil
@@ -125,9 +115,10 @@ final class PostgreSQLPool: @unchecked Sendable {
   private var waiting: Int { singles.count + longReads.count }
 
   private func append(_ waiting: Waiting) {
-    switch waiting.lane {
-    case .single: singles.append(waiting, of: waiting.job.flow)
-    case .list: longReads.append(waiting, of: waiting.job.flow)
+    if waiting.lane == .list {
+      longReads.append(waiting, of: waiting.job.flow)
+    } else {
+      singles.append(waiting, of: waiting.job.flow)
     }
   }
 
@@ -141,8 +132,7 @@ final class PostgreSQLPool: @unchecked Sendable {
   // MARK: On the threads
 
   private func loop() {
-    // OpenSSL may write to a socket whose other end is gone, which raises SIGPIPE. libpq may leave the signal to us, so
-    // it is blocked here.
+    // OpenSSL may write to a socket whose other end is gone, which raises SIGPIPE.
     var broken = sigset_t()
     sigemptyset(&broken)
     sigaddset(&broken, SIGPIPE)
@@ -169,7 +159,7 @@ final class PostgreSQLPool: @unchecked Sendable {
   }
 
   private func run(_ waiting: Waiting, on connection: PostgreSQLConnection) {
-    if waiting.deadline.isPast { return waiting.job.finish(.unavailable("PostgreSQL is too slow for what is asked")) }
+    if waiting.deadline.isPast { return waiting.job.finish(.unavailable("PostgreSQL is too slow for the load")) }
     do throws(StoreError) {
       try waiting.job.work(connection)
       waiting.job.finish(nil)
@@ -178,7 +168,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Connects, however long that takes. Nil when closing.
+  /// Tries to connect until it succeeds. Returns nil when closing.
   private func connect() -> PostgreSQLConnection? {
     var pause = Backoff()
     while !locked({ isClosing && waiting == 0 }) {
@@ -201,7 +191,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     return nil
   }
 
-  /// Refuses all waiting jobs with this error, unless another connection is there to run them.
+  /// Refuses all waiting jobs with this error, unless another connection can run them.
   private func refuse(because error: StoreError) {
     let refused: [Waiting] = locked {
       guard connected == 0 else { return [] }
@@ -211,7 +201,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     for waiting in refused { waiting.job.finish(error) }
   }
 
-  /// Pauses. False when closing.
+  /// Pauses. Returns false when closing.
   private func wait(_ duration: Duration) -> Bool {
     var time = Deadline(in: duration).time
     return locked {
@@ -222,7 +212,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// The next job: a list if fewer than `mostLists` are being read, otherwise a single one. Nil when closing and nothing
+  /// The next job: a list if fewer than `mostLists` are being read, otherwise a single job. Nil when closing and no job
   /// is left.
   private func next() -> Waiting? {
     locked {
@@ -238,14 +228,14 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Charges the caller with the job's time. Wakes a thread if more waits, which may be due now; when closing, wakes all
-  /// threads so that they can end. Call it with the lock held.
+  /// Charges the caller with the job's time, and wakes a thread if more jobs wait. When closing, wakes all threads so
+  /// that they end. Call it with the lock held.
   private func leave(_ waiting: Waiting, cost: Int64) {
-    switch waiting.lane {
-    case .single: singles.end(waiting.job.flow, cost: cost)
-    case .list:
+    if waiting.lane == .list {
       longReads.end(waiting.job.flow, cost: cost)
       lists -= 1
+    } else {
+      singles.end(waiting.job.flow, cost: cost)
     }
     if isClosing {
       pthread_cond_broadcast(filled)
@@ -266,8 +256,8 @@ final class PostgreSQLPool: @unchecked Sendable {
   }
 }
 
-/// Pauses between attempts: from 50 ms, doubled each time up to two seconds. Each is shortened at random, by up to
-/// half, so that nodes that lost their database together do not reconnect all at the same moment.
+/// Pauses between attempts: 50 ms, doubled up to two seconds, and shortened at random so that nodes do not reconnect
+/// together.
 struct Backoff {
   private var step = Duration.milliseconds(50)
 

@@ -3,163 +3,239 @@ import Sessions
 
 /// Sessions in a PostgreSQL database, which any number of nodes share.
 ///
-/// Each decision is one statement, so if two nodes take the same challenge, one of them gets it. To create a session
-/// and to consume a challenge take one round trip each. Time is always the node's, never the database's. A lost
-/// connection is made again by itself; until then every call is `unavailable`, and nothing that was acknowledged is
-/// lost.
-package final class PostgreSQLStore: SessionStore {
+/// Each decision is one statement, so only one of two nodes takes a challenge. Creating a session and consuming its
+/// challenge take one round trip each. The node's clock gives the time. While there is no connection, every call throws
+/// `unavailable`.
+package struct PostgreSQLStore: DatabaseStore {
   /// Connections of one node. More would not commit faster, since all share the database's cores and disk.
   package static let connections = 8
 
   package let mode: ServerMode
-  /// The node of this process: audit entries are appended to its chain.
   package let node: NodeName
-  let pool: PostgreSQLPool
-  let outcomes: OutcomeLine
-  /// Until this time a probe does not write again; nil before the first one.
-  private let proved = Locked<Deadline?>(nil)
+  package var observer: (any StoreObserver)?
+  private let parts: Parts
 
-  /// Connects and checks that the schema is this version's. Blocks, so it is called at the program's start and not in a
-  /// task.
+  /// The pool ends with the last store that uses it.
+  private final class Parts: Sendable {
+    let pool: PostgreSQLPool
+    let outcomes: OutcomeQueue
+    /// Until this time a probe does not write again; nil before the first probe.
+    let proved = Locked<Deadline?>(nil)
+
+    init(_ pool: PostgreSQLPool) {
+      self.pool = pool
+      outcomes = OutcomeQueue(pool)
+    }
+
+    deinit { pool.stop() }
+  }
+
+  /// Connects and checks that the schema is this version's. Blocks: call it at the program's start.
   package init(
     _ address: PostgreSQLAddress, mode: ServerMode, node: NodeName = .standard, connections: Int = connections
   ) throws(StoreError) {
     self.mode = mode
     self.node = node
     let first = try PostgreSQLConnection(address)
-    try PostgreSQLSchema.check(first, mode: mode)
-    pool = try PostgreSQLPool(address, size: connections, first: first)
-    outcomes = OutcomeLine(pool)
+    let schema = StoreSchema.postgreSQL
+    let isPrepared = try first.first("SELECT to_regclass('migrations') IS NOT NULL") { $0.integer(0) != 0 }
+    guard isPrepared == true else { throw .olderSchema(found: 0, known: schema.version) }
+    try schema.check(first, mode: mode)
+    parts = Parts(try PostgreSQLPool(address, size: connections, first: first))
   }
 
-  /// Brings the database to this version's schema, and fixes the mode that it serves from then on. Blocks. Several
-  /// calls at once take turns.
+  /// Upgrades the database to this version's schema, and fixes its mode. Blocks. Concurrent calls take turns.
   package static func migrate(_ address: PostgreSQLAddress, mode: ServerMode) throws(StoreError) {
-    try PostgreSQLSchema.prepare(PostgreSQLConnection(address), mode: mode)
+    let connection = try PostgreSQLConnection(address)
+    try connection.allowMinutes()
+    // The advisory lock "mdoc", in ASCII.
+    try StoreSchema.postgreSQL.prepare(connection, mode: mode, lock: "SELECT pg_advisory_xact_lock(\(0x6d64_6f63))")
   }
 
-  deinit { pool.stop() }
+  package func perform<Value: Sendable>(
+    _ lane: Lane, _ body: @escaping @Sendable (PostgreSQLConnection) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await parts.pool.perform(lane, body)
+  }
 
-  /// Writes, to find out whether the disk is full or the server is a standby. Writes at most once a second, since
-  /// anybody may request a probe.
+  /// Writes at most once a second, to find out if the disk is full or the server is a standby.
   package func probe() async throws(StoreError) {
-    let isDue = proved.withLock { $0?.isPast ?? true }
-    _ = try await pool.perform { connection throws(StoreError) in
-      if isDue { try connection.run("UPDATE mode SET name = name") } else { try connection.run("SELECT 1") }
+    let isDue = parts.proved.withLock { $0?.isPast ?? true }
+    _ = try await perform("probe", .write) { connection throws(StoreError) in
+      try connection.run(isDue ? "UPDATE mode SET name = name" : "SELECT 1")
     }
-    if isDue { proved.withLock { $0 = Deadline(in: .seconds(1)) } }
+    if isDue { parts.proved.withLock { $0 = Deadline(in: .seconds(1)) } }
   }
 
-  package func close() async { await pool.close() }
-}
+  package func close() async { await parts.pool.close() }
 
-extension PostgreSQLStore {
-  /// Sweeps each kind of row in a transaction of its own. It skips rows that another transaction has locked, so it
-  /// waits for no request and for no other node's sweep.
-  package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
-    let interrupted = StoredForm.encode(LastError.interrupted)
-    let limit = PostgreSQLValue.integer(Int64(limit))
-    return try await pool.perform { [node, mode] connection throws(StoreError) in
-      var count = SweepCount()
-      count.expired = try connection.run(
+  /// One conditional update decides; only if it changes nothing is the reason looked up. The inner query locks the row
+  /// and returns the material from before the update. It is MATERIALIZED so that it runs once: a plan made while the
+  /// table was small could run it for each open session.
+  package func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    let (row, isConsumed) = try await perform("consume", .write) {
+      connection throws(StoreError) -> (SessionRow?, Bool) in
+      let taken = try connection.first(
         """
-        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE status = 'requires_input' AND expires_at <= $1
-          ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED),
-        ended AS (UPDATE sessions SET status = 'expired', ended_at = expires_at, materials = NULL
-          FROM due WHERE sessions.id = due.id RETURNING sessions.id, status, relying_party)
-        INSERT INTO events (session_id, type, relying_party, created) SELECT id, status, relying_party, $1 FROM ended
-        """, .time(now), limit)
-      count.interrupted = try connection.transaction { connection throws(StoreError) in
-        let stale = try connection.rows(
-          """
-          WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE status = 'processing' AND consumed_at < $1
-            ORDER BY consumed_at LIMIT $2 FOR UPDATE SKIP LOCKED),
-          ended AS (UPDATE sessions SET status = 'failed', ended_at = consumed_at + $3, last_error = $4
-            FROM due WHERE sessions.id = due.id
-            RETURNING sessions.id, status, relying_party, attempt, attempt_protocol, consumed_at),
-          told AS (INSERT INTO events (session_id, type, relying_party, created, error_code)
-            SELECT id, status, relying_party, $5, $6 FROM ended)
-          SELECT \(InterruptedRow.columns) FROM ended
-          """, .time(now - Limits.processingTimeout), limit, .integer(Limits.processingTimeout + 1),
-          .blob(interrupted), .time(now), .text(LastError.interrupted.code)
-        ) { InterruptedRow($0) }
-        for session in stale { try connection.write(session.entry(at: now, mode: mode), to: node) }
-        return stale.count
-      }
-      count.resultsErased = try connection.run(
-        """
-        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE waiting_result IS NOT NULL AND result_expires_at <= $1
-          ORDER BY result_expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        UPDATE sessions SET waiting_result = NULL FROM due WHERE sessions.id = due.id
-        """, .time(now), limit)
-      try connection.run(
-        """
-        WITH due AS MATERIALIZED (SELECT scope FROM idempotency WHERE result IS NOT NULL AND result_expires_at <= $1
-          ORDER BY result_expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        UPDATE idempotency SET result = NULL FROM due WHERE idempotency.scope = due.scope
-        """, .time(now), limit)
-      count.valuesErased = try connection.transaction { connection throws(StoreError) in
-        try connection.eraseValues(at: now, limit: limit)
-      }
-      count.sessionsDeleted = try connection.run(
-        """
-        WITH due AS MATERIALIZED (SELECT id FROM sessions WHERE ended_at <= $1 AND next_erasure IS NULL
-          ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        DELETE FROM sessions USING due WHERE sessions.id = due.id
-        """, .time(now - Limits.sessionRetention), limit)
-      count.idempotencyKeysDeleted = try connection.run(
-        """
-        WITH due AS MATERIALIZED (SELECT scope FROM idempotency WHERE begun <= $1
-          ORDER BY begun LIMIT $2 FOR UPDATE SKIP LOCKED)
-        DELETE FROM idempotency USING due WHERE idempotency.scope = due.scope
-        """, .time(now - Limits.idempotencyLifetime), limit)
-      try connection.sweepEvents(at: now, limit: limit, &count)
-      return count
+        WITH old AS MATERIALIZED (
+          SELECT id AS held, materials AS taken FROM sessions WHERE id = $1 AND relying_party = $2 FOR UPDATE)
+        UPDATE sessions SET status = 'processing', attempt = $3, attempt_protocol = $5, consumed_at = $4,
+          materials = NULL
+        FROM old
+        WHERE sessions.id = $1 AND old.held = $1 AND status = 'requires_input' AND expires_at > $4
+          AND $5 = ANY (protocols)
+        RETURNING \(SessionRow.columns), protocols, requests, old.taken
+        """,
+        .text(address.id.text), .text(address.relyingParty), .text(attempt.text), .time(now), .text(protocolName),
+        read: SessionRow.init)
+      guard let taken else { return (try connection.row(address), false) }
+      return (taken, true)
     }
+    guard let record = try row?.record() else { return .refused(.sessionNotFound) }
+    if isConsumed { return .consumed(record) }
+    return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .sessionAlreadyUsed)
+  }
+
+  /// One statement in one round trip. It is committed with the next group of outcomes.
+  package func record(
+    _ change: OutcomeChange, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> Bool {
+    let isRecorded = "EXISTS (SELECT FROM recorded)"
+    let kept = completion == nil ? "" : ", kept AS (\(PostgreSQLConnection.keepReply(from: 23)) AND \(isRecorded))"
+    let values =
+      change.values + [.text(change.errorCode), .text(change.result?.rawValue)]
+      + PostgreSQLConnection.values(of: change.entry, node)
+    let statement = PostgreSQLStatement(
+      sql: """
+        WITH recorded AS (\(OutcomeChange.update) RETURNING id, relying_party),
+        \(PostgreSQLConnection.append(from: 19, where: isRecorded))\(kept)
+        INSERT INTO events (session_id, type, relying_party, created, error_code, result)
+        SELECT id, $5, relying_party, $6, $17, $18 FROM recorded
+        """, values: values + (completion?.values ?? []))
+    return try await parts.outcomes.record(statement, of: change.session)
+  }
+
+  // MARK: Outbox
+
+  /// Nodes that call this at the same time share the events between them: each skips the rows that another has locked.
+  package func distributeEvents(
+    to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
+  ) async throws(StoreError) -> Int {
+    let wanted = subscriptions.flatMap { subscription in subscription.types.map { (subscription.address, $0) } }
+    return try await perform("distribute_events", .write) { connection throws(StoreError) in
+      try connection.first(
+        """
+        WITH new AS MATERIALIZED (SELECT seq FROM events WHERE NOT is_distributed
+          ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED),
+        taken AS (UPDATE events SET is_distributed = true FROM new WHERE events.seq = new.seq
+          RETURNING events.seq, relying_party, type),
+        made AS (INSERT INTO deliveries (event, endpoint, relying_party, status, attempts, begun, due)
+          SELECT seq, endpoint, relying_party, 'pending', 0, $2, $2
+          FROM taken JOIN unnest($3, $4, $5) AS wanted (relying_party, endpoint, type) USING (relying_party, type))
+        SELECT count(*) FROM taken
+        """, .integer(limit), .time(now), .texts(wanted.map(\.0.relyingParty)), .texts(wanted.map(\.0.endpoint)),
+        .texts(wanted.map(\.1.status.rawValue))
+      ) { Int($0.integer(0)) } ?? 0
+    }
+  }
+
+  /// Claims for all quotas in one statement. Skips deliveries that another node is claiming at the same time.
+  package func claimDeliveries(
+    _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
+  ) async throws(StoreError) -> [DeliveryRecord] {
+    let rows = try await perform("claim_deliveries", .write) { connection throws(StoreError) in
+      try connection.rows(
+        """
+        WITH ready AS MATERIALIZED (
+          SELECT event, endpoint, ordinal, was FROM unnest($1, $2, $3) WITH ORDINALITY AS quota (party, target, most, ordinal)
+          CROSS JOIN LATERAL (SELECT event, endpoint, due AS was FROM deliveries
+            WHERE relying_party = party AND endpoint = target AND status = 'pending' AND due <= $4
+            ORDER BY due LIMIT most FOR UPDATE SKIP LOCKED) AS found
+          ORDER BY ordinal, was LIMIT $5),
+        claimed AS (UPDATE deliveries SET attempts = attempts + 1, due = $6 FROM ready
+          WHERE deliveries.event = ready.event AND deliveries.endpoint = ready.endpoint
+          RETURNING deliveries.*, ordinal, was)
+        SELECT \(DeliveryRecord.columns(PostgreSQLConnection.dialect)) FROM claimed AS deliveries JOIN events ON events.seq = deliveries.event
+        ORDER BY ordinal, was
+        """,
+        [
+          .texts(quotas.map(\.address.relyingParty)), .texts(quotas.map(\.address.endpoint)),
+          .integers(quotas.map { Int64($0.limit) }), .time(now), .integer(limit), .time(now + Limits.deliveryLease),
+        ]
+      ) { DeliveryRecord($0) }
+    }
+    return try intact(all: rows, "a delivery")
   }
 }
 
 extension PostgreSQLConnection {
-  /// Erases retained values and evidence that have reached the end of their retention.
-  fileprivate func eraseValues(at now: Timestamp, limit: PostgreSQLValue) throws(StoreError) -> Int {
-    let due = try rows(
-      """
-      SELECT id, retained_result FROM sessions WHERE next_erasure <= $1
-      ORDER BY next_erasure LIMIT $2 FOR UPDATE SKIP LOCKED
-      """, .time(now), limit
-    ) { (id: $0.text(0), stored: $0.optionalBlob(1)) }
-    for session in due {
-      let (kept, erasesEvidence) = KeptValues.left(of: session.stored, at: now)
-      try run(
-        "UPDATE sessions SET retained_result = $2, next_erasure = $3, bytes = greatest(0, bytes - $4) WHERE id = $1",
-        .text(session.id), .blob(kept.stored), .integer(kept.nextErasure?.secondsSince1970),
-        .integer(Int64((session.stored?.count ?? 0) - (kept.stored?.count ?? 0))))
-      guard erasesEvidence else { continue }
-      try run(
-        """
-        UPDATE sessions SET evidence = $2, evidence_bundle = NULL,
-          bytes = greatest(0, bytes - coalesce(length(evidence_bundle), 0)) WHERE id = $1 AND evidence IS NOT NULL
-        """, .text(session.id), .text(EvidenceStatus.erased.rawValue))
+  package func run(
+    _ sql: String, _ values: [SQLValue], finishing completion: IdempotencyCompletion?
+  ) throws(StoreError) {
+    if let completion {
+      // The session is new and cannot be redacted yet, so the reply is kept without checking for redaction.
+      try run("WITH changed AS (\(sql)) \(Self.keepReply(from: values.count + 1))", values + completion.values)
+    } else {
+      try run(sql, values)
     }
-    return due.count
   }
 
-  fileprivate func sweepEvents(
-    at now: Timestamp, limit: PostgreSQLValue, _ count: inout SweepCount
-  ) throws(StoreError) {
-    count.deliveriesAbandoned = try run(
-      """
-      WITH old AS MATERIALIZED (SELECT event, endpoint FROM deliveries
-        WHERE status = 'pending' AND begun <= $1 AND due <= $2 ORDER BY begun LIMIT $3 FOR UPDATE SKIP LOCKED)
-      UPDATE deliveries SET status = 'dead', fault = $4, fault_status = NULL
-      FROM old WHERE deliveries.event = old.event AND deliveries.endpoint = old.endpoint
-      """, .time(now - Limits.deliveryAbandonment), .time(now), limit, .text(DeliveryFault.Reason.abandoned.rawValue))
-    // Deliveries are deleted with their events (ON DELETE CASCADE).
-    count.eventsDeleted = try run(
-      """
-      WITH old AS MATERIALIZED (SELECT seq FROM events
-        WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT $2) AND created <= $1 FOR UPDATE SKIP LOCKED)
-      DELETE FROM events USING old WHERE events.seq = old.seq
-      """, .time(now - Limits.eventRetention), limit)
+  /// SQL that keeps a reply, with six values from `$first`, unless another request has taken the claim over.
+  static func keepReply(from first: Int) -> String {
+    """
+    UPDATE idempotency SET is_finished = true, session = $\(first), body = $\(first + 1), result = $\(first + 2),
+      result_expires_at = $\(first + 3), bytes = coalesce(length($\(first + 1)), 0)
+    WHERE scope = $\(first + 4) AND token = $\(first + 5)
+    """
   }
+
+  // MARK: Audit
+
+  /// Two more parts of a statement that changes a session. They advance the node's head, lock the head until the
+  /// commit, and add the entry. Only the database knows which head the entry follows, so it computes the chain's hash
+  /// (`AuditHead`).
+  ///
+  /// - Parameter parameter: the number of the first of the four `values(of:_:)`.
+  static func append(from parameter: Int, where condition: String) -> String {
+    let (node, entry, first, party) = (
+      "$\(parameter)", "$\(parameter + 1)", "$\(parameter + 2)", "$\(parameter + 3)"
+    )
+    return """
+      linked AS (INSERT INTO audit_heads AS heads (node, sequence, hash) SELECT \(node), 1, \(first) WHERE \(condition)
+        ON CONFLICT (node) DO UPDATE SET sequence = heads.sequence + 1,
+          hash = sha256(heads.hash || int8send(heads.sequence + 1) || \(entry))
+        RETURNING node, sequence, hash),
+      audited AS (INSERT INTO audit (node, sequence, entry, hash, relying_party)
+        SELECT node, sequence, \(entry), hash, \(party) FROM linked)
+      """
+  }
+
+  /// Four values: the node, the entry, the hash that the entry has if it is the node's first, and the relying party.
+  static func values(of entry: AuditEntry, _ node: NodeName) -> [SQLValue] {
+    let first = AuditLink(entry, after: AuditHead(beginning: node))
+    return [.text(node.text), .blob(first.entry), .blob(first.head.hash), .text(entry.address.relyingParty)]
+  }
+
+  package func append(_ entry: AuditEntry, to node: NodeName) throws(StoreError) {
+    try run(
+      "WITH \(Self.append(from: 1, where: "true")) SELECT sequence FROM linked", Self.values(of: entry, node))
+  }
+
+  package func auditHeads(of relyingParty: String?) throws(StoreError) -> [AuditHead] {
+    let all = "SELECT sequence, hash, node FROM audit_heads ORDER BY node"
+    let own = """
+      SELECT last.sequence, last.hash, heads.node FROM audit_heads AS heads CROSS JOIN LATERAL (
+        SELECT sequence, hash FROM audit WHERE relying_party = $1 AND audit.node = heads.node
+        ORDER BY sequence DESC LIMIT 1) AS last
+      ORDER BY heads.node
+      """
+    let heads = try rows(relyingParty == nil ? all : own, relyingParty.map { [.text($0)] } ?? []) { row in
+      NodeName(row.text(2)).map { AuditHead($0, row) }
+    }
+    return try intact(all: heads, "a node's name")
+  }
+
+  package func noteErasure() {}
 }

@@ -1,39 +1,20 @@
 import CPostgreSQL
+import Sessions
 
-/// A value to send in PostgreSQL's binary form, and its type.
-enum PostgreSQLValue: Sendable {
-  case integer(Int64?)
-  case text(String?)
-  case blob([UInt8]?)
-  case texts([String])
-  case blobs([[UInt8]?])
-  case integers([Int64])
-
-  /// The type's fixed object id (`pg_type.dat`): BYTEA, BIGINT, TEXT, and arrays of the last three.
-  var type: Oid {
+extension SQLValue {
+  /// The type's fixed object id (`pg_type.dat`) and the value's bytes, nil for NULL.
+  var binary: (type: Oid, bytes: [UInt8]?) {
     switch self {
-    case .blob: 17
-    case .integer: 20
-    case .text: 25
-    case .texts: 1009
-    case .blobs: 1001
-    case .integers: 1016
+    case .integer(let number): (20, number.map(Self.bigEndian))
+    case .text(let text): (25, text.map(Self.characters))
+    case .blob(let bytes): (17, bytes)
+    case .texts(let texts): (1009, Self.array(texts.map(Self.characters), of: 25))
+    case .blobs(let blobs): (1001, Self.array(blobs, of: 17))
+    case .integers(let numbers): (1016, Self.array(numbers.map(Self.bigEndian), of: 20))
     }
   }
 
-  /// Nil for NULL.
-  var bytes: [UInt8]? {
-    switch self {
-    case .integer(let number): number.map(Self.bigEndian)
-    case .text(let text): text.map(Self.characters)
-    case .blob(let bytes): bytes
-    case .texts(let texts): Self.array(texts.map(Self.characters), of: 25)
-    case .blobs(let blobs): Self.array(blobs, of: 17)
-    case .integers(let numbers): Self.array(numbers.map(Self.bigEndian), of: 20)
-    }
-  }
-
-  /// TEXT cannot hold a NUL character. If a client sends one, it is replaced, so that the text equals no stored one.
+  /// TEXT cannot hold a NUL character, which is replaced so that the result equals no stored text.
   private static func characters(_ text: String) -> [UInt8] {
     Array(text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}").utf8 : text.utf8)
   }
@@ -42,8 +23,8 @@ enum PostgreSQLValue: Sendable {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  /// The binary form of an array with one dimension (`array_recv`): the number of dimensions, whether an element is
-  /// NULL, the elements' type, their number, the index of the first; then each element after its length, -1 for NULL.
+  /// The binary form of an array with one dimension (`array_recv`): the number of dimensions, 1 if an element is NULL,
+  /// the elements' type, their number, the index of the first; then each element after its length, -1 for NULL.
   private static func array(_ elements: [[UInt8]?], of type: Int32) -> [UInt8] {
     var bytes = bigEndian(Int32(1)) + bigEndian(Int32(elements.contains(nil) ? 1 : 0)) + bigEndian(type)
     bytes += bigEndian(Int32(elements.count)) + bigEndian(Int32(1))
@@ -65,14 +46,12 @@ final class PostgreSQLResult {
   /// The error's SQLSTATE (PostgreSQL 15, Appendix A); nil if the server sent none.
   var sqlState: String? { mdoc_pq_sqlstate(handle).map { String(cString: $0) } }
 
-  /// The number of rows that were inserted, changed, deleted or found.
   var changes: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
   var rows: [PostgreSQLRow] { (0..<PQntuples(handle)).map { PostgreSQLRow(result: self, row: $0) } }
 }
 
-/// A row of a result in binary form.
-struct PostgreSQLRow: StoredRow {
+package struct PostgreSQLRow: StoredRow {
   fileprivate let result: PostgreSQLResult
   fileprivate let row: Int32
 
@@ -82,26 +61,20 @@ struct PostgreSQLRow: StoredRow {
       start: PQgetvalue(result.handle, row, column), count: Int(PQgetlength(result.handle, row, column)))
   }
 
-  func isNull(_ column: Int32) -> Bool { PQgetisnull(result.handle, row, column) != 0 }
+  package func isNull(_ column: Int32) -> Bool { PQgetisnull(result.handle, row, column) != 0 }
 
   /// Reads any integer type, and BOOLEAN as 0 or 1.
-  func integer(_ column: Int32) -> Int64 {
+  package func integer(_ column: Int32) -> Int64 {
     let bytes = bytes(column)
     return bytes.reduce(Int64(bytes.count < 8 && bytes.first.map { $0 > 127 } == true ? -1 : 0)) { $0 << 8 | Int64($1) }
   }
 
-  func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+  package func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
-  func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
-
-  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-
-  func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
-
-  func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+  package func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
 
   /// An array's elements, nil for each that is NULL. Empty if the column is NULL.
-  func blobs(_ column: Int32) -> [[UInt8]?] {
+  private func blobs(_ column: Int32) -> [[UInt8]?] {
     let bytes = bytes(column)
     func number(_ offset: Int) -> Int {
       guard offset + 4 <= bytes.count else { return 0 }
@@ -124,5 +97,15 @@ struct PostgreSQLRow: StoredRow {
     return elements
   }
 
-  func texts(_ column: Int32) -> [String] { blobs(column).map { String(decoding: $0 ?? [], as: UTF8.self) } }
+  /// Three arrays, in the order of the offers.
+  package static func values(of offers: [ProtocolOffer]) -> [SQLValue] {
+    [
+      .texts(offers.map(\.protocolName)), .blobs(offers.map(\.data.bytes)), .blobs(offers.map(\.sealedMaterial)),
+    ]
+  }
+
+  package func offers(_ column: Int32) -> [SessionRow.Offer] {
+    SessionRow.offers(
+      blobs(column).map { String(decoding: $0 ?? [], as: UTF8.self) }, blobs(column + 1), blobs(column + 2))
+  }
 }

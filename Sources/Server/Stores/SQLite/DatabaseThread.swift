@@ -4,28 +4,24 @@ import Sessions
 
 /// The thread of one connection. Waiting for the disk blocks this thread, and never Swift's cooperative threads.
 ///
-/// The writer takes queued writes for some milliseconds and commits them together, so that one sync of the disk serves
-/// many callers. Callers take turns (`FairTurns`): a write waits for one group and one commit, however much another
-/// relying party writes.
+/// The writer commits the writes of some milliseconds together, so that one sync of the disk serves many callers, who
+/// take turns (`FairTurns`). While several callers write, it pauses between groups, since a commit costs more than its
+/// writes.
 ///
-/// While several callers write, it pauses between groups: their writes change the same pages, and each commit costs
-/// more than the writes in it. A caller that writes alone does not wait.
-///
-/// A write that fails takes no other with it. A caller is resumed only after the commit; if the commit fails, all
-/// callers of the group fail and nothing was done. After an erasure, the writer empties the log once the callers are
-/// resumed and no reader uses the log.
+/// A failed write does not affect other writes. If a commit fails, all callers of the group get the error and nothing
+/// was changed. After an erasure, the writer empties the log once no reader uses it.
 // Unchecked, since the compiler does not see into pthreads. `queue` and `isClosing` are touched only with `mutex` held.
 // `connection` and `paced` are touched only by the thread itself, which is started at the end of the initialiser.
 final class DatabaseThread: @unchecked Sendable {  // proof above
-  /// Writes in one commit. The limit bounds how many writes one fault can undo, and how long a caller waits.
+  /// Maximum number of writes in one commit. Bounds the writes that one error can undo, and a caller's wait.
   static let largestGroup = 256
 
-  /// Nanoseconds of the writes in one commit, after which no further one is taken.
+  /// Nanoseconds after which a group takes no further write.
   private static let longestGroup: Int64 = 5_000_000
 
-  /// The milliseconds from the beginning of a group of several writes to the next group: `each` per write, at most
-  /// `most`. A commit costs as much as several writes, so with more writers it pays to wait longer for further ones.
-  private static let pace = (each: 1, most: 4)
+  /// Maximum milliseconds from the beginning of a group of several writes to the next group. The pause is one
+  /// millisecond for each write.
+  private static let longestPace = 4
 
   private typealias Job = StoreJob<SQLiteConnection>
 
@@ -34,24 +30,24 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private var queue = FairQueue<Job>()
   private var isClosing = false
   private var onClosed: [() -> Void] = []
-  /// When the next group may begin; nil if the last group had one write only. Only the thread itself reads it.
+  /// When the next group may begin; nil if the last group had only one write.
   private var paced: Deadline?
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// The time in milliseconds, which says when to try to empty the log.
+  /// The time in milliseconds, for emptying the log.
   private let clock: @Sendable () -> Int64
 
   init(
-    _ connection: sending SQLiteConnection, role: SQLiteConnection.Role,
+    _ connection: sending SQLiteConnection,
     clock: @escaping @Sendable () -> Int64 = { Deadline.now() / 1_000_000 }
   ) throws(StoreError) {
-    self.role = role
+    role = connection.role
     self.connection = connection
     self.clock = clock
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // Not the time of day, which may jump during a wait.
+    // A monotonic clock: the time of day may jump during a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
@@ -74,7 +70,6 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     try await Job.run(body, enqueue: enqueue)
   }
 
-  /// Runs all queued jobs, closes the connection, and returns after that.
   func close() async {
     await withCheckedContinuation { continuation in
       pthread_mutex_lock(mutex)
@@ -87,7 +82,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     }
   }
 
-  /// Ends the thread after its queued jobs, without waiting for it: for a store that is deallocated without `close`.
+  /// Ends the thread after its queued jobs, without waiting: for a store that is deallocated without `close`.
   func stop() {
     locked {
       isClosing = true
@@ -130,8 +125,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     for resume in waiting { resume() }
   }
 
-  /// Waits for a job and returns true. Returns false if none came within `pause` milliseconds; nil if the thread is
-  /// closing and no job is left.
+  /// True once there is a job; false if none arrived within `pause` milliseconds; nil if closing and no job is left.
   private func wait(pausing pause: Int64?) -> Bool? {
     var end = Deadline(in: .milliseconds(pause ?? 0)).time
     pthread_mutex_lock(mutex)
@@ -158,8 +152,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     try job.work(connection)
   }
 
-  /// Runs the next jobs in one transaction. If one of them fails, the transaction is rolled back and each job runs by
-  /// itself.
+  /// Runs the next jobs in one transaction. If one fails, the transaction is rolled back and each job runs by itself.
   private func write(on connection: SQLiteConnection) {
     var group: [Job] = []
     var isAtWork = false
@@ -180,23 +173,21 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     } catch {
       // If the transaction could not begin, its jobs are still queued.
       if group.isEmpty { group = locked { queue.removeAll() } }
-      // A fault before or after the jobs' own work is a locked file or a full disk. Each single job would meet it
-      // again, and the callers would wait for it one after the other.
+      // An error before or after the jobs' own work, such as a full disk, would also affect each single job.
       let runsEach = isAtWork && group.count > 1
       for job in group { if runsEach { run(job, in: "BEGIN IMMEDIATE", on: connection) } else { job.finish(error) } }
     }
-    let pace = Int64(min(group.count * Self.pace.each, Self.pace.most)) * 1_000_000
+    let pace = Int64(min(group.count, Self.longestPace)) * 1_000_000
     paced = group.count > 1 ? Deadline(in: .nanoseconds(max(0, start + pace - Deadline.now()))) : nil
   }
 
-  /// Runs the next read in a transaction of its own, so that it sees one snapshot. It has `Limits.listSeconds`.
+  /// Runs the next read in a transaction of its own, so that it sees one snapshot, for at most `Limits.listSeconds`.
   private func read(on connection: SQLiteConnection) {
     guard let job = locked({ queue.popFirst() }) else { return }
     connection.allowRead(.seconds(Limits.listSeconds))
     run(job, in: "BEGIN", on: connection)
   }
 
-  /// Runs a job in a transaction of its own.
   private func run(_ job: Job, in begin: String, on connection: SQLiteConnection) {
     do throws(StoreError) {
       if role == .writer { try connection.checkInPlace() }

@@ -1,150 +1,190 @@
 import Base
 import Sessions
 
-/// Sessions in one SQLite file. It has three threads: one writes and commits in groups, one reads single rows, and one
-/// reads lists. So a slow list delays no write and no read of a single row.
+/// Sessions in one SQLite file. One thread writes and commits in groups, one reads single rows, and one reads lists, so
+/// that a slow list delays nothing else.
 ///
 /// A consumed challenge survives power loss (`synchronous = FULL`). Erased data leave the file and its log
-/// (`secure_delete`, truncated log). A fault of the disk is `unavailable`, with nothing half-done.
-package final class SQLiteStore: SessionStore {
+/// (`secure_delete`, truncated log). On a disk error a call throws `unavailable` and changes nothing.
+package struct SQLiteStore: DatabaseStore {
   package let mode: ServerMode
-  /// The node of this process: audit entries are appended to its chain.
   package let node: NodeName
-  let writer: DatabaseThread
-  let reader: DatabaseThread
-  let lister: DatabaseThread
+  package var observer: (any StoreObserver)?
+  private let threads: Threads
 
-  /// Opens or makes the file, and brings it to this version's schema. Blocks, so it is called at the program's start
-  /// and not in a task.
-  package convenience init(path: String, mode: ServerMode, node: NodeName = .standard) throws(StoreError) {
+  /// The threads end with the last store that uses them.
+  private final class Threads: Sendable {
+    let writer: DatabaseThread
+    let reader: DatabaseThread
+    let lister: DatabaseThread
+
+    init(_ writer: DatabaseThread, _ reader: DatabaseThread, _ lister: DatabaseThread) {
+      self.writer = writer
+      self.reader = reader
+      self.lister = lister
+    }
+
+    deinit { for thread in [writer, reader, lister] { thread.stop() } }
+  }
+
+  var writer: DatabaseThread { threads.writer }
+  var lister: DatabaseThread { threads.lister }
+
+  /// Opens or makes the file, and upgrades it to this version's schema. Blocks: call it at the program's start.
+  package init(path: String, mode: ServerMode, node: NodeName = .standard) throws(StoreError) {
     let writing = try SQLiteConnection(path: path, role: .writer)
-    try SQLiteSchema.prepare(writing, mode: mode)
-    try self.init(path: path, mode: mode, node: node, writer: DatabaseThread(writing, role: .writer))
+    try StoreSchema.sqlite.prepare(writing, mode: mode)
+    try self.init(path: path, mode: mode, node: node, writer: DatabaseThread(writing))
   }
 
   /// - Parameter writer: the thread of a connection to the file, which already has this version's schema.
   init(path: String, mode: ServerMode, node: NodeName = .standard, writer: DatabaseThread) throws(StoreError) {
     self.mode = mode
     self.node = node
-    self.writer = writer
     // Opened after the schema was made: a reader cannot make the file.
-    let reading = try SQLiteConnection(path: path, role: .reader)
-    let listing = try SQLiteConnection(path: path, role: .reader)
-    reader = try DatabaseThread(reading, role: .reader)
-    lister = try DatabaseThread(listing, role: .reader)
+    let reader = try DatabaseThread(SQLiteConnection(path: path, role: .reader))
+    threads = Threads(writer, reader, try DatabaseThread(SQLiteConnection(path: path, role: .reader)))
   }
 
-  deinit {
-    writer.stop()
-    reader.stop()
-    lister.stop()
+  package func perform<Value: Sendable>(
+    _ lane: Lane, _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    switch lane {
+    case .write: try await threads.writer.perform(body)
+    case .read: try await threads.reader.perform(body)
+    case .list: try await threads.lister.perform(body)
+    }
   }
 
   package func probe() async throws(StoreError) {
-    _ = try await reader.perform { connection throws(StoreError) in
-      try connection.first("SELECT count(*) FROM migrations") { $0.integer(0) }
+    try await measured("probe") { () async throws(StoreError) in
+      _ = try await perform(.read) { connection throws(StoreError) in
+        try connection.first("SELECT count(*) FROM migrations") { $0.integer(0) }
+      }
+      try await perform(.write) { connection throws(StoreError) in try connection.proveWritable() }
     }
-    try await writer.perform { connection throws(StoreError) in try connection.proveWritable() }
   }
 
   package func close() async {
-    await reader.close()
-    await lister.close()
-    await writer.close()
+    await threads.reader.close()
+    await threads.lister.close()
+    await threads.writer.close()
+  }
+
+  /// Reads the row with its material and, if the challenge is open, changes it, in one write transaction.
+  package func consume(
+    _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
+  ) async throws(StoreError) -> Consumption {
+    let (row, isConsumed) = try await perform("consume", .write) {
+      connection throws(StoreError) -> (SessionRow?, Bool) in
+      guard let row = try connection.row(address) else { return (nil, false) }
+      let changed = try connection.run(
+        """
+        UPDATE sessions SET status = 'processing', attempt = $1, attempt_protocol = $2, consumed_at = $3,
+          materials = NULL
+        WHERE seq = $4 AND status = 'requires_input' AND expires_at > $3
+          AND instr(char(10) || protocols || char(10), char(10) || $2 || char(10)) > 0
+        """, .text(attempt.text), .text(protocolName), .time(now), .integer(row.seq))
+      // The row keeps no material: from here on only the caller has the material.
+      return (row, changed > 0)
+    }
+    guard var record = try row?.record() else { return .refused(.sessionNotFound) }
+    guard isConsumed else {
+      return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .sessionAlreadyUsed)
+    }
+    record.state = .processing(.init(id: attempt, protocolName: protocolName, startedAt: now))
+    return .consumed(record)
+  }
+
+  package func record(
+    _ change: OutcomeChange, finishing completion: IdempotencyCompletion?
+  ) async throws(StoreError) -> Bool {
+    try await perform(.write) { [node] connection throws(StoreError) in
+      guard try connection.run(OutcomeChange.update, change.values) > 0 else { return false }
+      try connection.tell(change.session, code: change.errorCode, result: change.result, at: change.now)
+      try connection.append(change.entry, to: node)
+      if let completion { try connection.finish(completion) }
+      return true
+    }
+  }
+
+  // MARK: Outbox
+
+  package func distributeEvents(
+    to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
+  ) async throws(StoreError) -> Int {
+    let subscriptions = Dictionary(grouping: subscriptions, by: \.address.relyingParty)
+    return try await perform("distribute_events", .write) { connection throws(StoreError) in
+      let events = try connection.rows(
+        """
+        SELECT seq, relying_party, type FROM events WHERE seq > (SELECT distributed FROM outbox) ORDER BY seq LIMIT $1
+        """, [.integer(limit)]
+      ) { (seq: $0.integer(0), relyingParty: $0.text(1), type: $0.text(2)) }
+      for event in events {
+        for subscription in subscriptions[event.relyingParty] ?? []
+        where subscription.types.contains(where: { $0.status.rawValue == event.type }) {
+          try connection.run(
+            """
+            INSERT INTO deliveries (event, endpoint, relying_party, status, attempts, begun, due)
+            VALUES ($1, $2, $3, 'pending', 0, $4, $4)
+            """, .integer(event.seq), .text(subscription.address.endpoint), .text(event.relyingParty), .time(now))
+        }
+      }
+      if let last = events.last { try connection.run("UPDATE outbox SET distributed = $1", .integer(last.seq)) }
+      return events.count
+    }
+  }
+
+  package func claimDeliveries(
+    _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
+  ) async throws(StoreError) -> [DeliveryRecord] {
+    let rows = try await perform("claim_deliveries", .write) { connection throws(StoreError) in
+      var claimed: [DeliveryRecord?] = []
+      for quota in quotas where claimed.count < limit {
+        let due = try connection.rows(
+          """
+          SELECT \(DeliveryRecord.columns(SQLiteConnection.dialect)) FROM \(DeliveryRecord.tables)
+          WHERE deliveries.relying_party = $1 AND endpoint = $2 AND status = 'pending' AND due <= $3
+          ORDER BY due LIMIT $4
+          """,
+          [
+            .text(quota.address.relyingParty), .text(quota.address.endpoint), .time(now),
+            .integer(min(quota.limit, limit - claimed.count)),
+          ]
+        ) { (event: $0.integer(8), record: DeliveryRecord($0)) }
+        for (event, record) in due {
+          var record = record
+          record?.attempts += 1
+          record?.due = now + Limits.deliveryLease
+          try connection.run(
+            "UPDATE deliveries SET attempts = attempts + 1, due = $1 WHERE event = $2 AND endpoint = $3",
+            .time(now + Limits.deliveryLease), .integer(event), .text(quota.address.endpoint))
+          claimed.append(record)
+        }
+      }
+      return claimed
+    }
+    return try intact(all: rows, "a delivery")
   }
 }
 
-extension SQLiteStore {
-  package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
-    let interrupted = StoredForm.encode(LastError.interrupted)
-    let limit = SQLiteValue.integer(Int64(limit))
-    return try await writer.perform { [node, mode] connection throws(StoreError) in
-      var count = SweepCount()
-      let expired = try connection.rows(
-        """
-        UPDATE sessions SET status = 'expired', ended_at = expires_at, materials = NULL WHERE seq IN
-          (SELECT seq FROM sessions WHERE status = 'requires_input' AND expires_at <= ? LIMIT ?)
-        RETURNING seq, id, relying_party
-        """, [.time(now), limit]
-      ) { (seq: $0.integer(0), id: $0.text(1), relyingParty: $0.text(2)) }
-      for session in expired {
-        try connection.tell(session.seq, id: session.id, of: session.relyingParty, .expired, at: now)
-      }
-      count.expired = expired.count
-      let stale = try connection.rows(
-        """
-        UPDATE sessions SET status = 'failed', ended_at = consumed_at + ?, last_error = ? WHERE seq IN
-          (SELECT seq FROM sessions WHERE status = 'processing' AND consumed_at < ? LIMIT ?)
-        RETURNING \(InterruptedRow.columns), seq
-        """,
-        [
-          .integer(Limits.processingTimeout + 1), .blob(interrupted), .time(now - Limits.processingTimeout), limit,
-        ]
-      ) { (session: InterruptedRow($0), seq: $0.integer(5)) }
-      for (session, seq) in stale {
-        try connection.tell(
-          seq, id: session.id, of: session.relyingParty, .failed, code: LastError.interrupted.code, at: now)
-        try connection.write(session.entry(at: now, mode: mode), to: node)
-      }
-      count.interrupted = stale.count
-      count.resultsErased = try connection.run(
-        """
-        UPDATE sessions SET waiting_result = NULL WHERE seq IN
-          (SELECT seq FROM sessions WHERE waiting_result IS NOT NULL AND result_expires_at <= ? LIMIT ?)
-        """, .time(now), limit)
-      let repliesErased = try connection.run(
-        """
-        UPDATE idempotency SET result = NULL WHERE scope IN
-          (SELECT scope FROM idempotency WHERE result IS NOT NULL AND result_expires_at <= ? LIMIT ?)
-        """, .time(now), limit)
-      count.valuesErased = try connection.eraseValues(at: now, limit: limit)
-      try connection.sweepEvents(at: now, limit: limit, &count)
-      // The session's remaining events are deleted with it (ON DELETE CASCADE).
-      count.sessionsDeleted = try connection.run(
-        "DELETE FROM sessions WHERE seq IN (SELECT seq FROM sessions WHERE ended_at <= ? AND next_erasure IS NULL LIMIT ?)",
-        .time(now - Limits.sessionRetention), limit)
-      count.idempotencyKeysDeleted = try connection.run(
-        "DELETE FROM idempotency WHERE scope IN (SELECT scope FROM idempotency WHERE begun <= ? LIMIT ?)",
-        .time(now - Limits.idempotencyLifetime), limit)
-      if count.resultsErased + repliesErased + count.valuesErased + count.sessionsDeleted > 0 {
-        connection.log.isDue = true
-      }
-      return count
-    }
-  }
-}
+/// Reads the audit entries of a store's file without a server, and changes nothing.
+package final class SQLiteAuditReader: DatabaseReader {
+  package let observer: (any StoreObserver)? = nil
+  private let reader: DatabaseThread
 
-extension SQLiteConnection {
-  /// Erases retained values and evidence that have reached the end of their retention.
-  fileprivate func eraseValues(at now: Timestamp, limit: SQLiteValue) throws(StoreError) -> Int {
-    let due = try rows(
-      "SELECT seq, retained_result FROM sessions WHERE next_erasure <= ? LIMIT ?", [.time(now), limit]
-    ) { (seq: $0.integer(0), stored: $0.optionalBlob(1)) }
-    for session in due {
-      let (kept, erasesEvidence) = KeptValues.left(of: session.stored, at: now)
-      try run(
-        "UPDATE sessions SET retained_result = ?, next_erasure = ?, bytes = max(0, bytes - ?) WHERE seq = ?",
-        .optional(kept.stored), .optional(kept.nextErasure?.secondsSince1970),
-        .integer(Int64((session.stored?.count ?? 0) - (kept.stored?.count ?? 0))), .integer(session.seq))
-      guard erasesEvidence else { continue }
-      try run(
-        """
-        UPDATE sessions SET evidence = ?, evidence_bundle = NULL,
-          bytes = max(0, bytes - coalesce(length(evidence_bundle), 0)) WHERE seq = ? AND evidence IS NOT NULL
-        """, .text(EvidenceStatus.erased.rawValue), .integer(session.seq))
-    }
-    return due.count
+  /// Opens the file. Blocks. Throws if it is not a store's file, or has another version's schema.
+  package init(path: String) throws(StoreError) {
+    let connection = try SQLiteConnection(path: path, role: .reader)
+    try StoreSchema.sqlite.check(connection)
+    reader = try DatabaseThread(connection)
   }
 
-  fileprivate func sweepEvents(at now: Timestamp, limit: SQLiteValue, _ count: inout SweepCount) throws(StoreError) {
-    count.deliveriesAbandoned = try run(
-      """
-      UPDATE deliveries SET status = 'dead', fault = ?, fault_status = NULL WHERE (event, endpoint) IN
-        (SELECT event, endpoint FROM deliveries WHERE status = 'pending' AND begun <= ? AND due <= ? LIMIT ?)
-      """, .text(DeliveryFault.Reason.abandoned.rawValue), .time(now - Limits.deliveryAbandonment), .time(now), limit)
-    // Deliveries are deleted with their events (ON DELETE CASCADE).
-    count.eventsDeleted = try run(
-      "DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?) AND created <= ?",
-      limit, .time(now - Limits.eventRetention))
+  deinit { reader.stop() }
+
+  package func perform<Value: Sendable>(
+    _ lane: Lane, _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await reader.perform(body)
   }
 }

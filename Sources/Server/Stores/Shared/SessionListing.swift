@@ -1,125 +1,117 @@
 import Base
 import Sessions
 
-/// The statement that reads a page of one relying party's sessions, newest first, for either database.
+extension DatabaseStore {
+  package func sessions(
+    of relyingParty: String, _ query: SessionQuery, at now: Timestamp
+  ) async throws(StoreError) -> SessionPage? {
+    let found = try await perform("sessions", .list) {
+      connection throws(StoreError) -> [(row: SessionRow, found: Int)]? in
+      var before = Int64.max
+      if let cursor = query.startingAfter {
+        let seq = try connection.first(
+          "SELECT seq FROM sessions WHERE id = $1 AND relying_party = $2", .text(cursor.text), .text(relyingParty)
+        ) { $0.integer(0) }
+        guard let seq else { return nil }
+        before = seq
+      }
+      let listing = SessionListing(query, of: relyingParty, before: before, at: now, Connection.dialect)
+      return try connection.rows(listing.sql, listing.values) { row in
+        (row: SessionRow(row), found: Int(row.integer(SessionRow.width + 3)))
+      }
+    }
+    guard let found else { return nil }
+    let sessions = try found.prefix(query.limit).map { found throws(StoreError) in try found.row.record() }
+    return SessionPage(entries: sessions, hasMore: found.first.map { $0.found > sessions.count } ?? false)
+  }
+}
+
+/// The statement that reads a page of one relying party's sessions, newest first.
 ///
-/// No index has all sessions of a relying party in order, since each change of status would move a session within it.
-/// Instead, waiting sessions, sessions in verification and those of each final status are found separately, each by an
-/// index that has them in order, and merged. Sessions that a filter leaves out are never read.
+/// No index has all sessions of a relying party in order, since each change of status would move a session in it.
+/// Instead, one index has waiting sessions, one has sessions in verification, and one has ended sessions by status. The
+/// query merges them. A page ends once `Limits.pageBytes` are read.
 ///
-/// The status in a filter is the one that a reader sees now: a session whose time is over counts as expired or failed,
-/// although that is not yet written. A page ends once `Limits.pageBytes` are read.
+/// With another filter than the status, one index is read: that of the reference, or that of the time, which has the
+/// sessions' document types too.
+///
+/// A filter applies to the current status: an overdue session counts as expired or failed even before this status is
+/// written.
 struct SessionListing: Sendable {
-  /// The parts of the statement that differ between the databases.
-  struct Dialect: Sendable {
-    /// The mark before a parameter's number, "?" or "$".
-    let mark: String
-    /// The key column of a session's row.
-    let key: String
-    /// A hint that makes the database use the index of sessions in verification, which are few. Without it, the
-    /// database may scan all sessions in order. Empty if the database takes no hint.
-    let processingIndex: String
-    /// An expression for the number of bytes in a session's requests.
-    let requestBytes: String
-    /// The columns of the offers, which follow those of `SessionRow`.
-    let requestColumns: [String]
-  }
+  let sql: String
+  /// The statement's parameters, from `$1`.
+  let values: [SQLValue]
 
-  private enum Kind {
-    case waiting, processing
-    case ended(SessionStatus)
-  }
+  /// Sessions that one index has in order. A condition must have the same wording as its index, or the index is not
+  /// used.
+  private typealias Branch = (condition: String, index: String?)
 
-  /// A set of sessions that one index has in order.
-  private struct Branch {
-    let kind: Kind
-    /// Whether the sessions' time is over, for a kind that ends by time; nil if the branch takes both.
-    var isOver: Bool?
-  }
-
-  private static let final = SessionStatus.allCases.filter(\.isFinal)
-
-  let query: SessionQuery
-  let dialect: Dialect
-
-  private var branches: [Branch] {
+  /// - Parameter before: the `seq` that the page's sessions are below.
+  init(
+    _ query: SessionQuery, of relyingParty: String, before: Int64, at now: Timestamp, _ dialect: Dialect
+  ) {
+    // One row more than fits on a page shows whether there is another page.
+    var values: [SQLValue] = [.text(relyingParty), .integer(before), .integer(query.limit + 1)]
+    var branches = Self.branches(of: query.status, time: "$4")
     switch query.status {
-    case nil: [Branch(kind: .waiting), Branch(kind: .processing)] + Self.final.map { Branch(kind: .ended($0)) }
-    case .requiresInput: [Branch(kind: .waiting, isOver: false)]
-    case .processing: [Branch(kind: .processing, isOver: false)]
-    case .expired: [Branch(kind: .waiting, isOver: true), Branch(kind: .ended(.expired))]
-    case .failed: [Branch(kind: .processing, isOver: true), Branch(kind: .ended(.failed))]
-    case .verified: [Branch(kind: .ended(.verified))]
-    case .canceled: [Branch(kind: .ended(.canceled))]
-    case .redacted: [Branch(kind: .ended(.redacted))]
+    case .requiresInput, .expired: values.append(.time(now))
+    case .processing, .failed: values.append(.time(now - Limits.processingTimeout))
+    case nil, .verified, .canceled, .redacted: break
+    }
+    if query.isFiltered {
+      var condition =
+        query.status == nil ? "" : "(\(branches.map { "(\($0.condition))" }.joined(separator: " OR "))) AND "
+      func require(_ text: String, _ value: SQLValue) {
+        values.append(value)
+        condition += text.replacing("?", with: "$\(values.count)")
+      }
+      require("created >= ?", .integer(query.createdFrom ?? 0))
+      if let end = query.createdBefore { require(" AND created < ?", .integer(end)) }
+      if let type = query.docType {
+        require(" AND \(dialect.position)(doc_types, ?) > 0", .text(SessionContent.lines(of: [type])))
+      }
+      if let id = query.clientReferenceID { require(" AND client_reference_id = ?", .text(id)) }
+      branches = [(condition, query.clientReferenceID == nil ? "sessions_created" : "sessions_by_reference")]
+    }
+    self.values = values
+    sql = Self.sql(branches, query.parts, dialect)
+  }
+
+  private static func branches(of status: SessionStatus?, time: String) -> [Branch] {
+    func waiting(_ time: String = "") -> Branch { ("status = 'requires_input'\(time)", nil) }
+    func processing(_ time: String = "") -> Branch { ("status = 'processing'\(time)", "sessions_processing") }
+    func ended(_ status: SessionStatus) -> Branch { ("ended_at IS NOT NULL AND status = '\(status.rawValue)'", nil) }
+    switch status {
+    case nil: return [waiting(), processing()] + SessionStatus.allCases.filter(\.isFinal).map(ended)
+    case .requiresInput: return [waiting(" AND expires_at > \(time)")]
+    case .processing: return [processing(" AND consumed_at >= \(time)")]
+    case .expired: return [waiting(" AND expires_at <= \(time)"), ended(.expired)]
+    case .failed: return [processing(" AND consumed_at < \(time)"), ended(.failed)]
+    case let status?: return [ended(status)]
     }
   }
 
-  /// The time that is compared with, the fourth parameter after relying party, place and number of rows. Nil if the
-  /// filter needs none.
-  func time(at now: Timestamp) -> Timestamp? {
-    switch query.status {
-    case .requiresInput, .expired: now
-    case .processing, .failed: now - Limits.processingTimeout
-    case nil, .verified, .canceled, .redacted: nil
-    }
-  }
-
-  /// The number of rows to look for: one more than the page shows, which tells whether there is another page.
-  var rows: Int64 { Int64(query.limit + 1) }
-
-  var sql: String {
-    let key = dialect.key
-    let requests = query.parts.contains(.requests) ? dialect.requestColumns : dialect.requestColumns.map { _ in "NULL" }
-    let found = branches.map { "SELECT * FROM (\(statement(of: $0))) AS found" }.joined(separator: " UNION ALL ")
+  private static func sql(_ branches: [Branch], _ parts: Set<SessionPart>, _ dialect: Dialect) -> String {
+    let key = dialect.sessionKey
+    // A list never shows the material.
+    let requests = (parts.contains(.requests) ? ["protocols", "requests"] : ["NULL", "NULL"]) + ["NULL"]
+    let found = branches.map { branch in
+      """
+      SELECT * FROM (SELECT \(key) AS held, seq AS ordinal FROM sessions \(branch.index.map(dialect.using) ?? "")
+      WHERE relying_party = $1 AND seq < $2 AND \(branch.condition) ORDER BY seq DESC LIMIT $3) AS found
+      """
+    }.joined(separator: " UNION ALL ")
+    let lengths =
+      ["length(content)", "length(last_error)"] + (parts.contains(.report) ? ["length(report)"] : [])
+      + (parts.contains(.requests) ? [dialect.requestBytes] : [])
+    let size = "(" + lengths.map { "coalesce(\($0), 0)" }.joined(separator: " + ") + ")"
     return """
-      WITH page AS (SELECT * FROM (\(found)) AS merged ORDER BY place DESC LIMIT \(parameter(3))),
+      WITH page AS (SELECT * FROM (\(found)) AS merged ORDER BY ordinal DESC LIMIT $3),
       sized AS (SELECT sessions.\(key) AS held, \(size) AS size, sum(\(size)) OVER (ORDER BY sessions.seq DESC) AS total,
         count(*) OVER () AS found FROM page JOIN sessions ON sessions.\(key) = page.held)
-      SELECT \((SessionRow.columns(listing: query.parts) + requests + ["found"]).joined(separator: ", "))
+      SELECT \((SessionRow.columns(listing: parts) + requests + ["found"]).joined(separator: ", "))
       FROM sized JOIN sessions ON sessions.\(key) = sized.held
       WHERE total - size < \(Limits.pageBytes) ORDER BY sessions.seq DESC
       """
-  }
-
-  private func statement(of branch: Branch) -> String {
-    """
-    SELECT \(dialect.key) AS held, seq AS place FROM sessions \(hint(branch))
-    WHERE relying_party = \(parameter(1)) AND seq < \(parameter(2)) AND \(condition(branch))
-    ORDER BY seq DESC LIMIT \(parameter(3))
-    """
-  }
-
-  private func hint(_ branch: Branch) -> String {
-    if case .processing = branch.kind { dialect.processingIndex } else { "" }
-  }
-
-  /// The condition is worded like that of the index, or the database would not use the index.
-  private func condition(_ branch: Branch) -> String {
-    switch branch.kind {
-    case .waiting:
-      "status = 'requires_input'" + (branch.isOver.map { " AND expires_at \($0 ? "<=" : ">") \(parameter(4))" } ?? "")
-    case .processing:
-      "status = 'processing'" + (branch.isOver.map { " AND consumed_at \($0 ? "<" : ">=") \(parameter(4))" } ?? "")
-    case .ended(let status): "ended_at IS NOT NULL AND status = '\(status.rawValue)'"
-    }
-  }
-
-  private var size: String {
-    let parts = ["length(content)", "length(last_error)"] + (query.parts.contains(.report) ? ["length(report)"] : [])
-    return "("
-      + (parts + (query.parts.contains(.requests) ? [dialect.requestBytes] : [])).map { "coalesce(\($0), 0)" }
-      .joined(separator: " + ") + ")"
-  }
-
-  private func parameter(_ number: Int) -> String { "\(dialect.mark)\(number)" }
-}
-
-extension SessionPage {
-  /// - Parameter found: the number of rows found before the page was cut at `Limits.pageBytes`.
-  init(rows: [SessionRow], found: Int, limit: Int) throws(StoreError) {
-    var sessions: [SessionRecord] = []
-    for row in rows.prefix(limit) { sessions.append(try row.record()) }
-    self.init(sessions: sessions, hasMore: found > sessions.count)
   }
 }

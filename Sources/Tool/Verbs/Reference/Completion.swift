@@ -1,27 +1,23 @@
-/// `mdoc completion`: prints scripts that let a shell complete verbs, options and their values.
 enum CompletionCommand {
   static let command = Command(
-    "completion", "print the script with which a shell completes mdoc's verbs and options",
-    options: [],
+    "completion", "print the script that completes mdoc's verbs and options in a shell", options: [],
     operand: Operand(placeholder: "SHELL", help: "the shell", choices: ["bash", "zsh", "fish"]),
     examples: [
-      .init("In this bash", "source <(mdoc completion bash)"),
-      .init("In every zsh", "mdoc completion zsh > \"${fpath[1]}/_mdoc\""),
-      .init("In every fish", "mdoc completion fish > ~/.config/fish/completions/mdoc.fish"),
-    ],
-    action: run)
+      .init("Use it in this bash", "source <(mdoc completion bash)"),
+      .init("Install it for zsh", "mdoc completion zsh > \"${fpath[1]}/_mdoc\""),
+      .init("Install it for fish", "mdoc completion fish > ~/.config/fish/completions/mdoc.fish"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) {
     switch arguments.operand {
-    case "bash": console.print(BashCompletion.script)
-    case "zsh": console.print(ZshCompletion.script)
-    default: console.print(FishCompletion.script)
+    case "bash": arguments.console.print(BashCompletion.script)
+    case "zsh": arguments.console.print(ZshCompletion.script)
+    default: arguments.console.print(FishCompletion.script)
     }
-    return .done
   }
 }
 
-/// The words that may follow a path of verbs.
+/// The words that may follow this path of verbs.
 private struct CompletionLevel {
   /// The verbs without the program's name; empty at the top.
   let path: String
@@ -36,10 +32,10 @@ private struct CompletionLevel {
 
   var options: [Option] { command.options + [.help] }
 
-  /// The verbs, or the values that the operand may have; empty if it may have any value.
+  /// The verbs, or the allowed values of the operand; empty if the operand may have any value.
   var words: [String] { command.verbs.map(\.name) + (command.operand?.choices ?? []) }
 
-  /// Whether a file name may stand here, which is so for an operand of any value.
+  /// True if a file name is possible: for an operand of any value.
   var takesFiles: Bool { command.operand.map(\.choices.isEmpty) ?? false }
 }
 
@@ -146,8 +142,8 @@ private enum ZshCompletion {
       return "\(several)--\(option.name)\(option.placeholder == nil ? "" : "=")[\(escaped(option.help))]\(value)"
     }
     if let operand = level.command.operand {
-      let place = operand.isRepeatable ? "*" : operand.isOptional ? "1:" : "1"
-      rows.append("\(place):\(escaped(operand.placeholder)):\(values(operand.choices))")
+      let position = operand.isRepeatable ? "*" : operand.isOptional ? "1:" : "1"
+      rows.append("\(position):\(escaped(operand.placeholder)):\(values(operand.choices))")
     }
     return "      _arguments \\\n" + rows.map { "        " + $0.quotedForShell }.joined(separator: " \\\n")
   }
@@ -204,7 +200,5 @@ private enum FishCompletion {
 
 extension String {
   /// The text as one word of fish, in single quotes.
-  fileprivate var quotedForFish: String {
-    "'" + replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
-  }
+  fileprivate var quotedForFish: String { "'" + replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'" }
 }

@@ -1,40 +1,35 @@
 import Base
+import Sessions
 
-/// `mdoc man`: prints or writes manual pages, made from the commands.
 enum ManCommand {
   static let command = Command(
-    "man", "print manual pages, or write them: mdoc.1 and one for each verb",
-    options: [.folder],
+    "man", "print manual pages, or write them: mdoc.1 and one for each verb", options: [.folder],
     operand: Operand(
       placeholder: "VERB", help: "the verb whose page to print, such as \"verify apple\" (default: the program's)",
       isRepeatable: true, isOptional: true),
     examples: [
-      .init("Read one", "mdoc man verify apple | man -l -"),
-      .init("Install all", "mdoc man --out /usr/local/share/man/man1"),
-    ],
-    action: run)
+      .init("Read one page", "mdoc man verify apple | man -l -"),
+      .init("Install all pages", "mdoc man --out /usr/local/share/man/man1"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) {
     let pages = ManPage.all
     guard let folder = arguments.value(.folder) else {
       let words = arguments.operands.flatMap { $0.split(separator: " ").map(String.init) }
       let name = (["mdoc"] + words).joined(separator: "-")
       guard let page = pages.first(where: { $0.name == name }) else {
-        throw .usage("there is no verb \"\(words.joined(separator: " "))\" (mdoc --help lists them)")
+        throw .usage("unknown verb \"\(words.joined(separator: " "))\" (mdoc --help lists all verbs)")
       }
-      console.print(page.text)
-      return .done
+      arguments.console.print(page.text)
+      return
     }
     guard arguments.operands.isEmpty else { throw .usage("--out writes all pages; leave out the verb") }
     try FileAccess.makeFolder(folder)
     for page in pages { try FileAccess.write(Array((page.text + "\n").utf8), to: "\(folder)/\(page.name).1") }
-    return .done
   }
 }
 
-extension Option {
-  fileprivate static let folder = Option("out", "FOLDER", "write all pages there, one file each")
-}
+extension Option { fileprivate static let folder = Option("out", "FOLDER", "write all pages there, one file each") }
 
 /// One page in the macros of man(7).
 struct ManPage {
@@ -58,11 +53,41 @@ struct ManPage {
     return ManPage(name: "mdoc", text: lines.joined(separator: "\n"))
   }
 
-  private init(name: String, text: String) {
-    self.name = name
-    self.text = text
+  private static func head(_ name: String, _ summary: String) -> [String] {
+    [
+      ".TH \(escaped(name).uppercased()) 1 \"\(ProgramVersion.date)\" \"mdoc \(ProgramVersion.text)\" \"mdoc manual\"",
+      ".SH NAME", "\(escaped(name)) \\- \(escaped(summary))",
+    ]
   }
 
+  private static func paragraphs(_ notes: [String]) -> [String] {
+    Array(notes.map { [escaped($0)] }.joined(separator: [".PP"]))
+  }
+
+  /// Escapes special characters, and lines that would be requests, so that troff prints the text unchanged.
+  private static func escaped(_ text: String) -> String {
+    var output = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": output += "\\e"
+      case "-": output += "\\-"
+      case "'": output += "\\(aq"
+      case "`": output += "\\(ga"
+      case "^": output += "\\(ha"
+      case "~": output += "\\(ti"
+      case "\"": output += "\\(dq"
+      case "\u{0}"..."\u{7f}": output.unicodeScalars.append(scalar)
+      default:
+        // groff requires at least four digits.
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        output += "\\[u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)]"
+      }
+    }
+    return output.hasPrefix(".") ? "\\&" + output : output
+  }
+}
+
+extension ManPage {
   private init(_ leaf: Command.Leaf) {
     let name = leaf.spelled.replacing(" ", with: "-")
     let help = HelpText(leaf.path, width: 80)
@@ -79,42 +104,5 @@ struct ManPage {
     }
     lines += [".SH SEE ALSO", ".BR mdoc (1)"]
     self.init(name: name, text: lines.joined(separator: "\n"))
-  }
-
-  private static func head(_ name: String, _ summary: String) -> [String] {
-    [
-      ".TH \(escaped(name).uppercased()) 1 \"\(ProgramVersion.date)\" \"mdoc \(ProgramVersion.text)\" \"mdoc manual\"",
-      ".SH NAME", "\(escaped(name)) \\- \(escaped(summary))",
-    ]
-  }
-
-  private static func paragraphs(_ notes: [String]) -> [String] {
-    Array(notes.map { [escaped($0)] }.joined(separator: [".PP"]))
-  }
-
-  /// Escapes text so that troff prints it unchanged: each special character becomes an escape sequence, and no line can
-  /// be a request.
-  private static func escaped(_ text: String) -> String {
-    var output = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\\": output += "\\e"
-      case "-": output += "\\-"
-      case "'": output += "\\(aq"
-      case "`": output += "\\(ga"
-      case "^": output += "\\(ha"
-      case "~": output += "\\(ti"
-      case "\"": output += "\\(dq"
-      case "\u{0}"..."\u{7f}": output.unicodeScalars.append(scalar)
-      default: output += "\\[u\(Self.hexadecimal(scalar.value))]"
-      }
-    }
-    return output.hasPrefix(".") ? "\\&" + output : output
-  }
-
-  /// The value in capital hexadecimal with at least four digits, as groff requires.
-  private static func hexadecimal(_ value: UInt32) -> String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 }

@@ -7,8 +7,8 @@ import Mock
 import PKIX
 import Presentation
 
-/// What wallets answer to each shape of request, by models of their code. Every set of the elements that a person may
-/// have is tried.
+/// The responses of wallets to each shape of request, for every set of elements that a person may have. Models of the
+/// wallets' code compute them.
 enum WalletTable {
   static var markdown: String {
     let models = WalletModel.all.filter(\.readsDeviceRequests)
@@ -19,14 +19,13 @@ enum WalletTable {
       [wallet.name, wallet.readsDeviceRequests ? "above" : "not run here", wallet.proofs?.rawValue ?? "not run here"]
     }
     return """
-      Each row is a request with a choice, and what wallets make of it over every set of elements that a person may have. \
-      **All**: whenever a document is enough, the wallet answers with all that it has of what was asked for. A number says \
-      for how many of the sets that are enough it does. **In part**: it also answers with less than is required, which the \
-      verifier refuses.
+      Each row is a request with a choice, and the wallets' responses for every set of elements of a person. **All**: \
+      if a set is sufficient, the wallet sends all its requested elements. A number counts the sufficient sets with \
+      such a response. **In part**: the wallet also sends responses with too few elements, which the verifier refuses.
 
       \(MarkdownTable.text(["You ask for", "DeviceRequest"] + models.map(\.name) + ["OpenID4VP 1.0, 6.4"], rows))
 
-      Wallets are models of published code, and stand for `org-iso-mdoc` and in person; the last column is OpenID4VP as it \
+      Wallets are models of published code, for `org-iso-mdoc` and in person; the last column is OpenID4VP as it \
       is specified, over every protocol.
 
       \(MarkdownTable.text(["Wallet", "DeviceRequest", "OpenID4VP, with `\"zk\": \"allowed\"`"], wallets))
@@ -38,9 +37,9 @@ enum WalletTable {
     return texts[0] == texts[1] ? texts[0] : "unsigned: \(texts[0]); signed: \(texts[1])"
   }
 
-  // MARK: What is asked
+  // MARK: Requests
 
-  /// A request, and every element by which a document may answer it.
+  /// A request, and every element by which a document may fulfil it.
   struct Shape: Sendable {
     let label: String
     let request: PresentationRequest
@@ -60,7 +59,7 @@ enum WalletTable {
         + (substitutes == 0 ? "" : ", substitutes for \(substitutes)")
     }
 
-    /// What a person may have: each set of the elements, none included.
+    /// Each set of the elements that a person may have, the empty one included.
     var holdings: [WalletModel.Held] {
       request.documents.reduce([[:]]) { found, document in
         let names = document.namedElements.flatMap { [$0.element] + $0.alternatives }.map(\.path)
@@ -69,7 +68,7 @@ enum WalletTable {
       }
     }
 
-    /// The documents of a person that are enough, each with what it has of what was asked for.
+    /// The sufficient documents of a person, each with its requested elements.
     func acceptable(of held: WalletModel.Held) -> WalletModel.Held {
       var found: WalletModel.Held = [:]
       for document in request.documents {
@@ -84,12 +83,10 @@ enum WalletTable {
   }
 
   static let shapes: [Shape] = [
-    Shape("six elements", document("rrrrrr")),
-    Shape("five elements and an optional one", document("rrrrro")),
+    Shape("six elements", document("rrrrrr")), Shape("five elements and an optional one", document("rrrrro")),
     Shape("one element and five optional ones, one of them kept", document("rokooo")),
     Shape("two elements and two optional ones, one of each with an alternative", document("rRoO")),
-    Shape("three optional elements", document("ooo")),
-    Shape("six optional elements", document("oooooo")),
+    Shape("three optional elements", document("ooo")), Shape("six optional elements", document("oooooo")),
     Shape(
       "any one of two documents, each of two elements and an optional one", document("rro"),
       document("rro", of: DocType.photoID)),
@@ -97,7 +94,8 @@ enum WalletTable {
     Shape("a proof of age, or the document", document("", ageOver: [18])),
   ]
 
-  /// - Parameter kinds: of each element: required, optional, or kept and optional; a capital has an alternative.
+  /// - Parameter kinds: a letter for each element: required, optional, or kept and optional. A capital letter means
+  ///   that the element has an alternative.
   private static func document(_ kinds: String, of docType: String = DocType.mDL, ageOver: [Int] = [])
     -> DocumentRequest
   {
@@ -114,29 +112,29 @@ enum WalletTable {
     return document
   }
 
-  // MARK: What comes back
+  // MARK: Responses
 
-  /// What a wallet makes of a request, over everything that a person may have.
+  /// A wallet's responses to a request, for every set of elements that a person may have.
   struct Outcome {
-    /// Holdings that are enough; how many of them are answered in full; how many holdings are answered otherwise.
+    /// The number of sufficient sets; of these, the number with a full response, and the number with another response.
     private(set) var enough = 0, full = 0, partial = 0
 
     init(_ shape: Shape, _ request: WalletModel.Request, _ wallet: WalletModel) {
       for held in shape.holdings {
-        let answer = (try? wallet.answer(request, holding: held)) ?? [:]
+        let response = (try? wallet.answer(request, holding: held)) ?? [:]
         let acceptable = shape.acceptable(of: held)
-        let isEnough = shape.request.requiresAllDocuments ? answer.count == acceptable.count : !answer.isEmpty
-        let isFull = isEnough && answer.allSatisfy { acceptable[$0.key] == $0.value }
+        let isEnough = shape.request.requiresAllDocuments ? response.count == acceptable.count : !response.isEmpty
+        let isFull = isEnough && response.allSatisfy { acceptable[$0.key] == $0.value }
         enough += acceptable.isEmpty ? 0 : 1
         full += !acceptable.isEmpty && isFull ? 1 : 0
-        partial += !isFull && !answer.isEmpty ? 1 : 0
+        partial += !isFull && !response.isEmpty ? 1 : 0
       }
     }
 
     var text: String { (full == enough ? "all" : "\(full) of \(enough)") + (partial > 0 ? ", and in part" : "") }
   }
 
-  /// Only what is signed matters here, not by whom.
+  /// Only the signed content matters here, not the signer.
   private static func sign(_ request: PresentationRequest) throws -> [UInt8] {
     let mock = try MockAuthority(seed: [1]).reader(
       dnsName: "shop.example", at: Timestamp(secondsSince1970: 1_795_000_000))
@@ -146,6 +144,4 @@ enum WalletTable {
   }
 }
 
-extension ElementReference {
-  fileprivate var path: [String] { [namespace, identifier] }
-}
+extension ElementReference { fileprivate var path: [String] { [namespace, identifier] } }

@@ -4,49 +4,45 @@ import PKIX
 /// `mdoc trust check`: checks certificates against the profiles of ISO/IEC 18013-5, Annexes B and C.
 enum TrustCheck {
   static let command = Command(
-    "check", "check certificates against the profile of their role",
-    options: [.role, .at, .strict, .json],
+    "check", "check certificates against the profile of their role", options: [.role, .at, .strict, .json],
     operand: Operand(
       placeholder: "FILE", help: "certificates: PEM with any number of them, or DER with one", isRepeatable: true),
     notes: [
-      "A certificate's issuer is looked for among all that are given, in whatever order. Nothing becomes trusted here: "
-        + "mdoc verify says what chains to an anchor.",
-      "Exit status: 0 no check failed, 1 one did (with --strict also where one warned), 64 usage, 65 a file has no "
+      "A certificate's issuer may be anywhere among the given certificates. Nothing becomes trusted here: mdoc trust "
+        + "explain shows which anchor a signer chains to.",
+      "Exit status: 0 every check passed, 1 a check failed (with --strict: or warned), 64 usage, 65 a file has no "
         + "certificate or cannot be read.",
     ],
     examples: [
-      .init("An authority's certificate before it is trusted", "mdoc trust check iaca.pem"),
-      .init("A signer and its authority, at a time", "mdoc trust check signer.pem iaca.pem --at 2026-11-20"),
+      .init("Check an authority before you trust it", "mdoc trust check iaca.pem"),
+      .init("Check a signer and its authority at a time", "mdoc trust check signer.pem iaca.pem --at 2026-11-20"),
       .init(
-        "A reader's certificate, every deviation counted", "mdoc trust check r.der --as reader-authentication --strict"),
-    ],
-    action: run)
+        "Check a reader's certificate strictly", "mdoc trust check r.der --as reader-authentication --strict"),
+    ], action: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) -> ExitStatus {
     let now = try arguments.time(.at)
+    let isStrict = arguments.has(.strict)
     var found: [FoundCertificate] = []
     for path in arguments.operands { found += try FoundCertificate.inFile(path) }
     let role = arguments.value(.role).flatMap(CertificateRole.init)
     let findings = CertificateFindings.of(found, as: role, at: now)
-    let isAccepted = findings.allSatisfy { $0.isAccepted(strictly: arguments.has(.strict)) }
-    if arguments.has(.json) {
-      console.print([
-        "accepted": .bool(isAccepted), "strict": .bool(arguments.has(.strict)),
-        "at": .integer(now.secondsSince1970),
-        "certificates": .array(findings.map { $0.json(strictly: arguments.has(.strict)) }),
-      ])
-    } else {
-      let text = FindingsText(width: console.width, style: Style(isColored: console.isColored))
-      console.print((findings.map(text.block) + [text.summary(findings, isAccepted)]).joined(separator: "\n\n"))
-    }
+    let isAccepted = findings.allSatisfy { $0.isAccepted(strictly: isStrict) }
+    let report: [Report] = [
+      .members(["accepted": isAccepted, "strict": isStrict, "at": now]),
+      .list("certificates", findings.map { [$0.members(strictly: isStrict)] + $0.text }),
+      .note(
+        isAccepted ? .good("ACCEPTED") : .bad("REJECTED"),
+        "  \(counted(findings.count, "certificate")). This says nothing about whom to trust."),
+    ]
+    arguments.print(report)
     return isAccepted ? .done : .rejected
   }
 }
 
 extension Option {
   fileprivate static let role = Option(
-    "as", "ROLE",
-    "the role of the certificates that issued none of the others (default: guessed, as for all others)",
+    "as", "ROLE", "the role of the certificates at the end of the chains (default: guessed, as for all others)",
     choices: CertificateRole.allCases.map(\.rawValue))
 }
 
@@ -55,9 +51,9 @@ struct CertificateFindings: Sendable {
   let found: FoundCertificate
   /// The certificate's role; nil if it cannot be read.
   let role: CertificateRole?
-  /// Why this role was guessed; nil if the role was given.
+  /// The reason for guessing this role; nil if the role was given.
   let guessedBy: String?
-  /// The issuer's certificate if it is among the given ones; otherwise nil.
+  /// The issuer's certificate if it is among the given certificates; otherwise nil.
   let issuer: Certificate?
   let checks: [Check]
 
@@ -78,75 +74,48 @@ struct CertificateFindings: Sendable {
     }
   }
 
+  var notable: [Check] { checks.filter(\.isNotable) }
+  var name: String { found.certificate?.subject.text ?? "(unreadable)" }
+  var guess: String { guessedBy.map { ", guessed: \($0)" } ?? "" }
+
   func isAccepted(strictly: Bool) -> Bool {
     !checks.contains { $0.outcome == .failed || strictly && $0.outcome == .warning }
   }
 
-  func json(strictly: Bool) -> JSON {
-    [
-      "source": .string(found.source), "subject": found.certificate.map { .string($0.subject.text) } ?? .null,
-      "sha256": found.certificate.map { .string($0.fingerprint) } ?? .null,
-      "published_key": found.certificate.flatMap(PublishedKeys.place).map { .string($0) } ?? .null,
-      "role": role.map { .string($0.rawValue) } ?? .null, "guessed_by": guessedBy.map { .string($0) } ?? .null,
-      "issuer": issuer.map { .string($0.subject.text) } ?? .null, "accepted": .bool(isAccepted(strictly: strictly)),
-      "checks": .array(
-        checks.map { check in
-          [
-            "code": .string(check.code.rawValue), "outcome": .string(check.outcome.rawValue),
-            "clause": .string(check.clause), "detail": check.detail.map { .string($0) } ?? .null,
-            "summary": .string(check.code.entry.summary), "remedy": .string(check.code.entry.remedy),
-          ]
-        }),
-    ]
-  }
-}
-
-/// Findings about certificates as text for people: each finding, its clause, and what to do about it.
-struct FindingsText: Sendable {
-  let width: Int
-  let style: Style
-
-  func block(_ findings: CertificateFindings) -> String {
-    let name = findings.found.certificate?.subject.text ?? "(unreadable)"
-    let rows = head(findings).map { ($0.0, Printable.line($0.1)) }
-    let notable = findings.checks.filter { $0.outcome == .failed || $0.outcome == .warning }
-    let counts = [(Check.Outcome.passed, "passed"), (.failed, "failed"), (.warning, "warned"), (.notRun, "not run")]
-      .map { outcome, word in "\(findings.checks.count { $0.outcome == outcome }) \(word)" }
-    var remedies: [String] = []
-    for remedy in notable.map(\.code.entry.remedy) where !remedies.contains(remedy) { remedies.append(remedy) }
-    let lines = [style(Printable.line(name), .bold), Wrapping.columns(rows, width: width)] + notable.map(finding)
-    return
-      (lines + remedies.map { "  What to do: " + Wrapping.wrap($0, indent: 4, width: width) }
-      + ["  " + counts.joined(separator: ", ")]).joined(separator: "\n")
+  func members(strictly: Bool) -> Report {
+    let certificate = found.certificate
+    return .members([
+      "source": found.source, "subject": certificate?.subject.text, "sha256": certificate?.fingerprint,
+      "published_key": certificate.flatMap(PublishedKeys.origin), "role": role?.rawValue, "guessed_by": guessedBy,
+      "issuer": issuer?.subject.text, "accepted": isAccepted(strictly: strictly),
+      "checks": checks.map {
+        JSON.of([
+          "code": $0.code.rawValue, "outcome": $0.outcome.rawValue, "clause": $0.clause, "detail": $0.detail,
+          "summary": $0.code.entry.summary, "remedy": $0.code.entry.remedy,
+        ])
+      },
+    ])
   }
 
-  func summary(_ findings: [CertificateFindings], _ isAccepted: Bool) -> String {
-    let verdict = isAccepted ? style("ACCEPTED", .bold, .green) : style("REJECTED", .bold, .red)
-    let count = findings.count == 1 ? "1 certificate" : "\(findings.count) certificates"
-    return "\(verdict)  \(count). This says nothing about whom to trust."
-  }
-
-  private func head(_ findings: CertificateFindings) -> [(String, String)] {
-    guard let certificate = findings.found.certificate, let role = findings.role else {
-      return [("Source", findings.found.source)]
+  var text: [Report] {
+    var lines: [Report] = [.line(.bold(name)), .row("Source", found.source)]
+    if let certificate = found.certificate, let role {
+      lines += [
+        .row("SHA-256", certificate.fingerprint), .row("Role", "\(role.rawValue) (\(role.clause))\(guess)"),
+        .row(
+          "Issuer",
+          issuer?.subject.text
+            ?? (certificate.isSelfSigned ? "itself" : "\(certificate.issuer.text), whose certificate is not here")),
+        .row("Valid", certificate.validityText()),
+        .row("For tests", certificate.testOrigin.map { "live mode never trusts it: \($0)" }),
+      ]
     }
-    let validity = certificate.validity
-    let issuer =
-      findings.issuer.map { $0.subject.text }
-      ?? (certificate.isSelfSigned ? "itself" : "\(certificate.issuer.text), whose certificate is not here")
-    return [
-      ("Source", findings.found.source),
-      ("SHA-256", certificate.fingerprint),
-      ("Role", "\(role.rawValue) (\(role.clause))" + (findings.guessedBy.map { ", guessed: \($0)" } ?? "")),
-      ("Issuer", issuer),
-      ("Valid", "\(validity.lowerBound) to \(validity.upperBound)"),
-    ] + (certificate.testOrigin.map { [("For tests", "live mode never trusts it: \($0)")] } ?? [])
-  }
-
-  private func finding(_ check: Check) -> String {
-    let label = check.outcome == .failed ? style("FAILED ", .bold, .red) : style("warning", .yellow)
-    let lines = [check.code.entry.summary] + (check.detail.map { [Printable.line($0)] } ?? [])
-    return "  \(label)  \(check.code.rawValue)  " + style(check.clause, .faint) + "\n"
-      + lines.map { "           " + Wrapping.wrap($0, indent: 11, width: width) }.joined(separator: "\n")
+    for check in notable {
+      lines.append(.line("  ", check.outcome.label, "  \(check.code.rawValue)  ", .faint(check.clause)))
+      lines += [check.code.entry.summary, check.detail].compactMap { $0 }.map {
+        .paragraph("\($0)", lead: Wrapping.spaces(11))
+      }
+    }
+    return lines + Report.remedies(of: notable) + [.line("  \(Report.counts(of: checks))")]
   }
 }

@@ -2,93 +2,66 @@ import Base
 import PKIX
 import Trust
 
-/// `mdoc trust`: shows trust anchors and what they are trusted for.
 enum TrustCommand {
   static let command = Command(
-    "trust", "look at trust anchors, lists of them and certificates",
+    "trust", "show and check trust anchors, lists of them and certificates",
     verbs: [list, TrustShow.command, TrustImport.command, TrustExplain.command, TrustCheck.command])
 
   private static let list = Command(
-    "list", "list the trust anchors of files and folders",
-    options: [.trust, .at, .json],
+    "list", "list the trust anchors of files and folders", options: [.trust, .at, .json],
     examples: [
-      .init("A folder of anchors with their settings", "mdoc trust list --trust anchors/"),
-      .init("Will they still be valid then?", "mdoc trust list --trust iaca.pem --at 2030-01-01"),
-    ],
-    action: run)
+      .init("List a folder of anchors with their settings", "mdoc trust list --trust anchors/"),
+      .init("Show validity at a given time", "mdoc trust list --trust iaca.pem --at 2030-01-01"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) {
     let now = try arguments.time(.at)
-    let store = try TrustFiles.store(arguments.values(.trust))
-    if arguments.has(.json) {
-      console.print([
-        "trust_snapshot": .string(store.snapshot), "anchors": .array(store.anchors.map { json($0, at: now) }),
-      ])
-    } else {
-      let style = Style(isColored: console.isColored)
-      let blocks = store.anchors.map { text($0, at: now, console.width, style) }
-      console.print((blocks + ["Trust snapshot \(store.snapshot)"]).joined(separator: "\n\n"))
-    }
-    return .done
-  }
-
-  private static func json(_ anchor: TrustAnchor, at now: Timestamp) -> JSON {
-    let certificate = anchor.certificate
-    return [
-      "subject": .string(certificate.subject.text), "sha256": .string(Hex.encode(certificate.sha256)),
-      "doc_types": anchor.docTypes.map { .array($0.map { .string($0) }) } ?? .null,
-      "not_before": .integer(certificate.validity.lowerBound.secondsSince1970),
-      "expires_at": .integer(certificate.validity.upperBound.secondsSince1970),
-      "valid": .bool(certificate.validity.contains(now)), "source": .string(anchor.source),
-      "crl_addresses": .string(anchor.crlAddresses.rawValue),
-      "jwt_status_lists": .bool(anchor.allowsJWTStatusLists),
-      "unusable_crls": .array(anchor.unusableCRLs.map(\.json)),
-      "tier": .string(anchor.tier.rawValue), "mock": .bool(certificate.isMock),
-      "published_key": PublishedKeys.place(of: certificate).map { .string($0) } ?? .null,
+    let store = try arguments.trustStore()
+    let report: [Report] = [
+      .member("trust_snapshot", store.snapshot), .list("anchors", store.anchors.map { self.report($0, at: now) }),
+      .note("Trust snapshot \(store.snapshot)"),
     ]
+    arguments.print(report)
   }
 
-  private static func testNote(_ certificate: Certificate) -> String {
-    certificate.testOrigin.map { ", and live mode never trusts it: \($0)" } ?? ""
-  }
-
-  private static func text(_ anchor: TrustAnchor, at now: Timestamp, _ width: Int, _ style: Style) -> String {
+  private static func report(_ anchor: TrustAnchor, at now: Timestamp) -> [Report] {
     let certificate = anchor.certificate
     let validity = certificate.validity
-    let state = validity.contains(now) ? "" : now > validity.upperBound ? "  EXPIRED" : "  NOT YET VALID"
-    let rows =
-      [
-        ("SHA-256", Hex.encode(certificate.sha256)),
-        ("Document types", anchor.docTypes?.joined(separator: ", ") ?? "any (not configured)"),
-        ("Valid", "\(validity.lowerBound) to \(validity.upperBound)\(state)"),
-        ("Tier", anchor.tier.rawValue + testNote(certificate)),
-        ("Source", anchor.source),
-      ] + anchor.unusableCRLs.map { ("Revocation list", $0.text) }
-    return style(Printable.line(certificate.subject.text), .bold) + "\n"
-      + Wrapping.columns(rows.map { ($0.0, Printable.line($0.1)) }, width: width)
+    let testNote = certificate.testOrigin.map { ", and live mode never trusts it: \($0)" } ?? ""
+    return [
+      .line(.bold(certificate.subject.text)), .member("subject", certificate.subject.text),
+      .row("SHA-256", certificate.fingerprint, as: "sha256"),
+      .row(
+        "Document types", anchor.docTypes?.joined(separator: ", ") ?? "any (not configured)", as: "doc_types",
+        anchor.docTypes), .row("Valid", certificate.validityText(at: now), as: "not_before", validity.lowerBound),
+      .members(["expires_at": validity.upperBound, "valid": validity.contains(now)]),
+      .row("Tier", anchor.tier.rawValue + testNote), .row("Source", anchor.source, as: "source"),
+      .members([
+        "crl_addresses": anchor.crlAddresses.rawValue, "jwt_status_lists": anchor.allowsJWTStatusLists,
+        "unusable_crls": anchor.unusableCRLs, "tier": anchor.tier.rawValue, "mock": certificate.isMock,
+        "published_key": PublishedKeys.origin(of: certificate),
+      ]),
+    ] + anchor.unusableCRLs.map { .row("Revocation list", $0.text) }
   }
 }
 
-extension UnusableCRL {
-  /// As text for people: which revocation list will not be asked for, and why.
+extension UnusableCRL: MemberValue {
+  /// The revocation list that is never fetched, and the reason.
   var text: String {
     "will not be asked for (\(Code.revocationSourceNotAllowed.rawValue)): " + (address.map { "\($0): " } ?? "") + reason
   }
 
-  var json: JSON { ["address": address.map { .string($0) } ?? .null, "reason": .string(reason)] }
+  var json: JSON { .of(["address": address, "reason": reason]) }
 }
 
-/// A certificate found in one of the given files. It may be malformed.
+/// A certificate in one of the given files. It may be malformed.
 struct FoundCertificate: Sendable {
-  /// The file, and the certificate's place in it.
+  /// The file, and the certificate's number in the file if it has several.
   let source: String
   let content: Result<Certificate, CertificateError>
 
   /// The certificate; nil if it is malformed.
   var certificate: Certificate? { try? content.get() }
-
-  /// Why it could not be read; empty if it could.
-  var fault: String { if case .failure(let error) = content { error.detail } else { "" } }
 
   /// All certificates of a file, in their order.
   static func inFile(_ path: String) throws(Failure) -> [FoundCertificate] {
@@ -104,10 +77,48 @@ struct FoundCertificate: Sendable {
         content: Result { () throws(CertificateError) in try Certificate(der: der) })
     }
   }
+
+  /// All certificates of the files. Throws if one is malformed.
+  static func certificates(in paths: [String]) throws(Failure) -> [Certificate] {
+    var certificates: [Certificate] = []
+    for path in paths {
+      for found in try inFile(path) {
+        do throws(CertificateError) {
+          certificates.append(try found.content.get())
+        } catch {
+          throw .unreadable("certificate \(found.source): \(error.detail)")
+        }
+      }
+    }
+    return certificates
+  }
+}
+
+extension Certificate: MemberValue {
+  /// The certificate for programs.
+  var json: JSON {
+    .of([
+      "subject": subject.text, "sha256": fingerprint,
+      "subject_key_identifier": extensions.subjectKeyIdentifier.map { Hex.encode($0) },
+      "not_before": validity.lowerBound, "expires_at": validity.upperBound, "mock": isMock,
+    ])
+  }
+
+  /// The certificate for people.
+  func rows(at now: Timestamp) -> [(String, String)] {
+    [("SHA-256", fingerprint), ("Valid", validityText(at: now))]
+      + (extensions.subjectKeyIdentifier.map { [("Key identifier", Hex.encode($0))] } ?? [])
+  }
+
+  func validityText(at now: Timestamp? = nil) -> String {
+    let text = "\(validity.lowerBound) to \(validity.upperBound)"
+    guard let now, !validity.contains(now) else { return text }
+    return text + (now > validity.upperBound ? "  EXPIRED" : "  NOT YET VALID")
+  }
 }
 
 extension DistinguishedName {
-  /// The name as text for people. It comes from the certificate and may contain anything, so print it with `Printable`.
+  /// The name for people. It comes from the certificate and may contain anything.
   var text: String {
     let parts = [
       commonName.map { "CN=\($0)" }, organization.map { "O=\($0)" }, stateOrProvince.map { "ST=\($0)" },

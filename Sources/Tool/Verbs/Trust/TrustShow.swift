@@ -3,35 +3,30 @@ import PKIX
 import Presentation
 import Trust
 
-/// `mdoc trust show`: shows the trust information in a file, and whether it may be believed.
 enum TrustShow {
   static let command = Command(
-    "show", "show what a VICAL, list of trusted entities, CRL, status list or certificate says",
+    "show", "show the content of a VICAL, list of trusted entities, CRL, status list or certificate",
     options: [.signerAnchor, .at, .json],
-    operand: Operand(placeholder: "FILE", help: "its kind is told by its content"),
+    operand: Operand(placeholder: "FILE", help: "the file, of any of these kinds"),
     notes: [
-      "Without --signer-anchor a list is shown as it is written and called UNVERIFIED: anybody could have signed it. For "
-        + "a CRL the anchor is the authority that issued it. Nothing becomes trusted here, and no list is remembered.",
-      "Exit status: 0 shown (and accepted, where --signer-anchor is given), 1 refused, 64 usage, 65 the file is of no "
-        + "such kind or cannot be read.",
+      "Without --signer-anchor a list is UNVERIFIED: anybody could have signed it. For a CRL, name the authority that "
+        + "issued it as the anchor. Nothing becomes trusted here, and no list is remembered.",
+      "Exit status: 0 shown (with --signer-anchor: shown and accepted), 1 refused, 64 usage, 65 the file is of another "
+        + "kind or cannot be read.",
     ],
     examples: [
-      .init("AAMVA's list, under its root", "mdoc trust show vical.cbor --signer-anchor aamva-root.pem"),
-      .init("What a list says, and who claims to have signed it", "mdoc trust show pid-providers.jwt --json"),
-      .init("A revocation list at a time", "mdoc trust show iaca.crl --signer-anchor iaca.pem --at 2026-11-20"),
-    ],
-    action: run)
+      .init("Verify AAMVA's list with its root", "mdoc trust show vical.cbor --signer-anchor aamva-root.pem"),
+      .init("Show a list and its claimed signer", "mdoc trust show pid-providers.jwt --json"),
+      .init("Judge a CRL at a given time", "mdoc trust show iaca.crl --signer-anchor iaca.pem --at 2026-11-20"),
+    ], action: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) -> ExitStatus {
     let now = try arguments.time(.at)
     let path = arguments.operand ?? ""
     let bytes = try FileAccess.read(path, purpose: "file")
-    let shown = try shown(bytes, path, signers: arguments.signerAnchors(), at: now)
-    if arguments.has(.json) {
-      console.print(shown.json)
-    } else {
-      console.print(ShownText(width: console.width, style: Style(isColored: console.isColored)).text(shown))
-    }
+    let shown = try shown(
+      bytes, path, signers: FoundCertificate.certificates(in: arguments.values(.signerAnchor)), at: now)
+    arguments.print(shown.report)
     return shown.state == .refused ? .rejected : .done
   }
 
@@ -46,183 +41,291 @@ enum TrustShow {
     }
     if let token = UnverifiedStatusToken(bytes) { return ShownFile(token, at: now) }
     if let list = ListFile(bytes) { return ShownFile(list, signers: signers, at: now) }
-    throw .unreadable("file \(path): is no VICAL, list of trusted entities, CRL, status list or certificate")
+    throw .unreadable(
+      "file \(path): must be a VICAL, a list of trusted entities, a CRL, a status list or a certificate")
   }
 }
 
-/// A shown file as text for people.
-struct ShownText: Sendable {
-  let width: Int
-  let style: Style
-
-  func text(_ shown: ShownFile) -> String {
-    var head = [style(Printable.line(shown.title), .bold), "  " + headline(shown)]
-    if !shown.rows.isEmpty { head.append(columns(shown.rows)) }
-    let entries = shown.entries.map { entry in
-      ([style(Printable.line(entry.title), .bold)] + (entry.rows.isEmpty ? [] : [columns(entry.rows)]))
-        .joined(separator: "\n")
-    }
-    let count = shown.entries.count == 1 ? "1 entry" : "\(shown.entries.count) entries"
-    let checks = ChecksText(width: width, style: style).block("Checks", shown.checks)
-    return ([head.joined(separator: "\n")] + entries + [count, checks]).filter { !$0.isEmpty }
-      .joined(separator: "\n\n")
-  }
-
-  private func headline(_ shown: ShownFile) -> String {
-    let word =
-      switch shown.state {
-      case .accepted: style("ACCEPTED", .bold, .green)
-      case .refused: style("REFUSED", .bold, .red)
-      case .unverified: style("UNVERIFIED", .bold, .yellow)
-      }
-    return Wrapping.wrap(word + (shown.caution.map { "  \($0)" } ?? ""), indent: 4, width: width)
-  }
-
-  private func columns(_ rows: [(String, String)]) -> String {
-    Wrapping.columns(rows.map { (Printable.line($0.0), Printable.line($0.1)) }, width: width)
-  }
-}
-
-/// The contents of a file about trust, ready to be shown.
+/// The content of a file about trust, ready to be shown.
 struct ShownFile: Sendable {
   enum State: String, Sendable {
-    /// It is in force, and its signer chains to a named anchor.
+    /// The content is in force, and its signer chains to a named anchor.
     case accepted
     case refused
-    /// No anchor was named that the signer could chain to, or the file is not signed.
+    /// The file is not signed, or no anchor was named to which the signer could chain.
     case unverified
-  }
 
-  struct Entry: Sendable {
-    let title: String
-    let rows: [(String, String)]
-    let json: JSON
+    var word: Span {
+      switch self {
+      case .accepted: .good("ACCEPTED")
+      case .refused: .bad("REFUSED")
+      case .unverified: .caution("UNVERIFIED")
+      }
+    }
   }
 
   let kind: String
   let title: String
   let state: State
-  /// Why the content does not count; nil if it is accepted.
+  /// The reason why the content does not count; nil if it is accepted.
   let caution: String?
-  let rows: [(String, String)]
-  let entries: [Entry]
+  /// The facts that are specific to this kind of file.
+  let facts: [Report]
+  let entries: [[Report]]
   let checks: [Check]
-  /// The members of the JSON that only this kind of file has.
-  let members: [(String, JSON)]
 
-  var json: JSON {
-    var members: [JSON.Member] = [
-      .init("kind", .string(kind)), .init("state", .string(state.rawValue)),
-    ]
-    members += self.members.map { .init($0.0, $0.1) }
-    members.append(.init("entries", .array(entries.map(\.json))))
-    members.append(.init("checks", .array(checks.map(\.json))))
-    return .object(members)
-  }
-}
-
-/// A certificate in one line of facts.
-extension Certificate {
-  var summaryJSON: JSON {
+  var report: [Report] {
     [
-      "subject": .string(subject.text), "sha256": .string(fingerprint),
-      "subject_key_identifier": extensions.subjectKeyIdentifier.map { .string(Hex.encode($0)) } ?? .null,
-      "not_before": .integer(validity.lowerBound.secondsSince1970),
-      "expires_at": .integer(validity.upperBound.secondsSince1970), "mock": .bool(isMock),
+      .member("kind", kind), .line(.bold(title)), .member("state", state.rawValue),
+      .text([state.word, "\(caution.map { "  \($0)" } ?? "")"], lead: ["  "], hanging: 4),
+    ] + facts + [
+      .list("entries", entries), .note("\(entries.count == 1 ? "1 entry" : "\(entries.count) entries")"),
+      .listed("Checks", checks),
     ]
   }
 
-  func summaryRows(at now: Timestamp) -> [(String, String)] {
-    let state = validity.contains(now) ? "" : now > validity.upperBound ? "  EXPIRED" : "  NOT YET VALID"
-    return [
-      ("SHA-256", fingerprint), ("Valid", "\(validity.lowerBound) to \(validity.upperBound)\(state)"),
-    ] + (extensions.subjectKeyIdentifier.map { [("Key identifier", Hex.encode($0))] } ?? [])
+  static let noAnchor =
+    "no --signer-anchor is given, so anybody may have signed this; its content is unverified"
+
+  /// A row with a time. If there is no time, a row with `absent`, or no row if `absent` is nil.
+  static func time(
+    _ label: String, _ time: Timestamp?, as member: String, absent: String? = nil, note: String = ""
+  ) -> Report {
+    .row(label, time.map { "\($0)\(note)" } ?? absent, as: member, time)
   }
 }
+
+// MARK: Revocation lists
 
 extension ShownFile {
   /// Shows a revocation list. It is accepted if one of the named authorities issued it.
   init(_ list: UnverifiedCRL, bytes: [UInt8], authorities: [Certificate], at now: Timestamp) {
     kind = "crl"
     title = "Revocation list of \(list.issuer.text)"
-    let faults = authorities.map { authority -> CRLError? in
+    let errors = authorities.map { authority -> CRLError? in
       do throws(CRLError) {
         _ = try VerifiedCRL(verifying: bytes, issuer: authority, at: now)
         return nil
       } catch { return error }
     }
-    let issuer = zip(authorities, faults).first { $0.1 == nil }?.0
+    let issuer = zip(authorities, errors).first { $0.1 == nil }?.0
     if authorities.isEmpty {
-      state = .unverified
-      caution = "no --signer-anchor is given, so anybody may have signed this; what follows is only what the file says"
-      checks = []
+      (state, caution, checks) = (.unverified, Self.noAnchor, [])
     } else if issuer != nil {
-      state = .accepted
-      caution = nil
-      checks = [Check(.crlInvalid, .passed)]
+      (state, caution, checks) = (.accepted, nil, [Check(.crlInvalid, .passed)])
     } else {
       state = .refused
-      caution = "it says nothing about any certificate; what follows is only what the file says"
-      // The fault under the list's own issuer tells more than that another authority is not its issuer.
-      let fault = faults.compactMap { $0 }.first { $0 != .otherIssuer } ?? .otherIssuer
-      checks = [Check(.crlInvalid, .failed, detail: fault.detail)]
+      caution = "it is no evidence about any certificate; its content is shown unverified"
+      // The error for the list's own issuer is more specific than the error for another authority.
+      let error = errors.compactMap { $0 }.first { $0 != .otherIssuer } ?? .otherIssuer
+      checks = [Check(.crlInvalid, .failed, detail: error.detail)]
     }
-    rows = [
-      ("Issued", "\(list.thisUpdate)"), ("Next update", list.nextUpdate.map { "\($0)" } ?? "not said"),
-      ("Revoked", list.serialNumbers.count == 1 ? "1 certificate" : "\(list.serialNumbers.count) certificates"),
+    facts = [
+      .member("issuer", list.issuer.text), Self.time("Issued", list.thisUpdate, as: "issued_at"),
+      Self.time("Next update", list.nextUpdate, as: "next_update", absent: "not said"),
+      .row("Revoked", counted(list.serialNumbers.count, "certificate")), .member("verified_by", issuer?.fingerprint),
     ]
-    members = [
-      ("issuer", .string(list.issuer.text)), ("issued_at", Self.time(list.thisUpdate)),
-      ("next_update", Self.time(list.nextUpdate)),
-      ("verified_by", issuer.map { .string($0.fingerprint) } ?? .null),
-    ]
-    entries = list.serialNumbers.map { number in
-      Entry(
-        title: "Serial number \(Hex.encode(number))", rows: [], json: ["serial_number": .string(Hex.encode(number))])
-    }
-  }
-
-  /// Shows certificates with the findings of their role's profile.
-  init(_ findings: [CertificateFindings], at now: Timestamp) {
-    kind = "certificates"
-    title = findings.count == 1 ? "1 certificate" : "\(findings.count) certificates"
-    state = .unverified
-    caution = "a certificate vouches for nobody until somebody names it as an anchor"
-    rows = []
-    members = []
-    checks = []
-    entries = findings.map { finding in
-      let certificate = finding.found.certificate
-      // A relying party's certificate vouches for nobody, so the profiles of issuers do not apply to it.
-      if let certificate, let merchant = MerchantCertificate.merchant(named: certificate) {
-        return Entry(merchant: merchant, certificate, at: now)
-      }
-      let facts = certificate.map { $0.summaryRows(at: now) } ?? []
-      let role = finding.role.map { [("Role", $0.rawValue + (finding.guessedBy.map { ", guessed: \($0)" } ?? ""))] }
-      let notable = finding.checks.filter { $0.outcome == .failed || $0.outcome == .warning }.map { check in
-        (check.outcome == .failed ? "FAILED" : "Warning", check.code.rawValue + (check.detail.map { ": \($0)" } ?? ""))
-      }
-      return Entry(
-        title: certificate?.subject.text ?? "(unreadable)", rows: facts + (role ?? []) + notable,
-        json: finding.json(strictly: false))
+    entries = list.serialNumbers.map(Hex.encode).map { number in
+      [.line(.bold("Serial number \(number)")), .member("serial_number", number)]
     }
   }
 }
 
-extension ShownFile.Entry {
-  /// Apple's certificate of a merchant's key.
-  fileprivate init(merchant: AppleMerchant, _ certificate: Certificate, at now: Timestamp) {
-    title = certificate.subject.text
-    let hash = certificate.publicKey.map { Hex.encode(AppleInApp.recipientKeyHash($0)) } ?? "none"
-    rows =
-      certificate.summaryRows(at: now) + [
-        ("Role", "the encryption certificate of an Apple merchant: apps' answers are encrypted to its key"),
-        ("Merchant (UID)", merchant.merchantID), ("Team (OU)", merchant.teamID), ("pkRHash", hash),
+// MARK: Certificates
+
+extension ShownFile {
+  /// Shows certificates with the findings of their role's profile.
+  init(_ findings: [CertificateFindings], at now: Timestamp) {
+    kind = "certificates"
+    title = counted(findings.count, "certificate")
+    state = .unverified
+    caution = "a certificate is not trusted until somebody names it as an anchor"
+    facts = []
+    checks = []
+    entries = findings.map { finding in
+      let certificate = finding.found.certificate
+      let rows = certificate?.rows(at: now).map { Report.row($0.0, $0.1) } ?? []
+      // A relying party's certificate certifies no other, so the profiles of issuers do not apply to it.
+      if let certificate, let merchant = MerchantCertificate.merchant(named: certificate) {
+        return [.members(of: certificate.json), .line(.bold(finding.name))] + rows
+          + Self.facts(of: merchant, certificate)
+      }
+      return [finding.members(strictly: false), .line(.bold(finding.name))] + rows + [
+        .row("Role", finding.role.map { $0.rawValue + finding.guess })
       ]
-    json = .object(
-      (certificate.summaryJSON.object ?? []) + [
-        .init("role", "apple_merchant"), .init("merchant_id", .string(merchant.merchantID)),
-        .init("team_id", .string(merchant.teamID)), .init("pk_r_hash", .string(hash)),
+        + finding.notable.map { check in
+          .row(
+            check.outcome == .failed ? "FAILED" : "Warning",
+            check.code.rawValue + (check.detail.map { ": \($0)" } ?? ""))
+        }
+    }
+  }
+
+  /// Apple's certificate of a merchant's key.
+  private static func facts(of merchant: AppleMerchant, _ certificate: Certificate) -> [Report] {
+    let hash = certificate.publicKey.map { Hex.encode(AppleInApp.recipientKeyHash($0)) } ?? "none"
+    return [
+      .row(
+        "Role", "the encryption certificate of an Apple merchant: apps' responses are encrypted to its key",
+        as: "role", "apple_merchant"),
+      .row("Merchant (UID)", merchant.merchantID, as: "merchant_id"),
+      .row("Team (OU)", merchant.teamID, as: "team_id"), .row("pkRHash", hash, as: "pk_r_hash"),
+    ]
+  }
+}
+
+extension ShownFile {
+  /// Shows a VICAL or a list of trusted entities. The list is judged if signers were named.
+  init(_ file: ListFile, signers: [Certificate], at now: Timestamp) {
+    let content = UnverifiedList(file.bytes)
+    let judgement = file.judge(.init(signers: signers), at: now)
+    var isUnsigned = false
+    if case .trustedEntities(_, isSigned: false) = content?.contents { isUnsigned = true }
+    let isJudged = !isUnsigned && !signers.isEmpty
+    kind = file.format.rawValue
+    if content == nil {
+      (state, caution) = (.refused, "the list can't be read")
+    } else if isUnsigned {
+      (state, caution) = (
+        .unverified, "this is the unsigned payload of a list: anybody may have written it"
+      )
+    } else if !isJudged {
+      (state, caution) = (.unverified, Self.noAnchor)
+    } else if judgement.isAccepted {
+      (state, caution) = (.accepted, nil)
+    } else {
+      (state, caution) = (.refused, "it makes nobody trusted; its content is shown unverified")
+    }
+    // If the list has no signature, or no signer is named, only the findings about its content are shown: there is
+    // nothing to verify, or no key to verify it with.
+    let list: [Report]
+    let findings: [Check]
+    switch content?.contents {
+    case .vical(let vical, let found):
+      title = "VICAL of \(vical.provider)"
+      (list, findings) = (Self.facts(of: vical), found)
+      entries = vical.entries.map { Self.entry($0, at: now) }
+    case .trustedEntities(let entities, _):
+      title = "List of trusted entities of " + entities.scheme.operatorNames.joined(separator: " / ")
+      (list, findings) = (Self.facts(of: entities.scheme), entities.findings)
+      entries = entities.entities.enumerated().map { Self.entry($1, number: $0 + 1, at: now) }
+    case nil:
+      title = file.format == .vical ? "VICAL" : "List of trusted entities"
+      (list, findings, entries) = ([], [], [])
+    }
+    checks = isJudged || content == nil ? judgement.checks : findings
+    let signer = content?.signerChain.first
+    var facts = list + Self.facts(ofSigner: signer) + [.row("Signer valid", signer?.validityText())]
+    if isJudged {
+      if let anchor = judgement.signerPath.last, judgement.signerPath.count > 1 {
+        facts.append(.row("Signer's anchor", "\(anchor.subject.text), \(anchor.fingerprint)"))
+      }
+      facts += [
+        .row("Signer's anchor", judgement.isSignedByItsAnchor ? judgement.ownAnchor : nil),
+        .member("signer_is_anchor", judgement.isSignedByItsAnchor),
+      ]
+    }
+    facts.append(Self.time("Expires", judgement.validUntil, as: "valid_until"))
+    if let leftOut = content?.leftOut {
+      let note = "\(entries.count) usable, \(leftOut) left out; the checks show the reasons"
+      facts.append(.row("Entries", leftOut == 0 ? nil : note, as: "entries_left_out", leftOut))
+    }
+    self.facts = facts
+  }
+
+  private static func facts(ofSigner signer: Certificate?) -> [Report] {
+    [.member("signer", signer), .row("Signer", signer?.subject.text), .row("Signer's SHA-256", signer?.fingerprint)]
+  }
+
+  private static func facts(of list: VICALContents) -> [Report] {
+    let number = list.issueID.map(String.init)
+    return [
+      .member("provider", list.provider), .row("Number", number ?? "none", as: "number", number),
+      time("Issued", list.date, as: "issued_at"),
+      time("Next update", list.nextUpdate, as: "next_update", absent: "not said"),
+      time("Not after", list.notAfter, as: "not_after"), .row("Published at", list.url),
+    ]
+  }
+
+  private static func facts(of scheme: TrustedEntityList.Scheme) -> [Report] {
+    [
+      .member("provider", scheme.operatorNames.joined(separator: " / ")),
+      .row("Type", scheme.type ?? "not said", as: "type", scheme.type),
+      .row("Territory", scheme.territory ?? "not said", as: "territory", scheme.territory),
+      .row("Number", "\(scheme.sequenceNumber)", as: "number"), time("Issued", scheme.issued, as: "issued_at"),
+      time("Next update", scheme.nextUpdate, as: "next_update", absent: "none: the list is closed"),
+    ]
+  }
+
+  private static func entry(_ entry: VICALContents.Entry, at now: Timestamp) -> [Report] {
+    let certificate = entry.certificate
+    return [
+      .line(.bold("\(entry.number). \(certificate.subject.text)")), .member("number", entry.number),
+      .row("Document types", entry.docTypes.joined(separator: ", "), as: "doc_types", entry.docTypes),
+    ] + certificate.rows(at: now).map { .row($0.0, $0.1) } + [
+      .row("Issuing authority", entry.issuingAuthority, as: "issuing_authority"), .member("certificate", certificate),
+    ]
+  }
+
+  private static func entry(_ entity: TrustedEntityList.Entity, number: Int, at now: Timestamp) -> [Report] {
+    let services = entity.services.map { service in
+      JSON.of([
+        "type": service.type, "status": service.status, "granted": service.isGranted(at: now),
+        "certificates": service.certificates,
       ])
+    }
+    let rows = entity.services.flatMap { service in
+      [("Service", (service.type ?? "of no type") + (service.isGranted(at: now) ? "" : "  NOT IN FORCE"))]
+        + service.certificates.flatMap { certificate in
+          [("  Certificate", certificate.subject.text)] + certificate.rows(at: now).map { ("  " + $0.0, $0.1) }
+        }
+    }
+    return [
+      .line(.bold("\(number). \(entity.names.joined(separator: " / "))")),
+      .members(["number": number, "names": entity.names, "services": services]),
+    ] + rows.map { .row($0.0, $0.1) }
+  }
+}
+
+extension UnverifiedList {
+  /// The number of unusable entries.
+  fileprivate var leftOut: Int {
+    switch contents {
+    case .vical(let list, _): list.leftOut
+    case .trustedEntities(let list, _): list.leftOut
+    }
+  }
+}
+
+extension ShownFile {
+  /// Shows a status list or identifier list. The documents that name the list determine who may sign it, so the list is
+  /// never verified here, even if anchors are named. A list that no verifier could read is refused.
+  init(_ token: UnverifiedStatusToken, at now: Timestamp) {
+    let isStatusList = token.mechanism == .statusList
+    kind = isStatusList ? "status_list" : "identifier_list"
+    title = (isStatusList ? "Status list" : "Identifier list") + " (\(token.form == .cwt ? "CBOR" : "JSON") Web Token)"
+    state = token.fault == nil ? .unverified : .refused
+    caution =
+      token.fault == nil
+      ? "it gives the status of documents that name it, and makes nobody trusted. Its permitted signer depends on the "
+        + "document, so it is unverified here"
+      : "no verifier can read it, so documents that name it are undetermined; its content is shown unverified"
+    checks = token.fault.map { [Check($0.uncertainty.code, .failed, detail: $0.detail)] } ?? []
+    let isExpired = token.claims.map { $0.expires <= now } ?? false
+    let counts: [Report] =
+      switch token.entries {
+      case .statuses(let bits, let count):
+        [.row("Statuses", "\(count), of \(counted(bits, "bit")) each"), .members(["bits": bits, "statuses": count])]
+      case .identifiers(let count): [.row("Revoked", counted(count, "document"), as: "identifiers", count)]
+      case nil: []
+      }
+    facts =
+      [
+        .member("form", token.form.rawValue), .row("For the address", token.claims?.subject, as: "subject"),
+        Self.time("Issued", token.claims?.issuedAt, as: "issued_at"),
+        Self.time("Expires", token.claims?.expires, as: "expires_at", note: isExpired ? "  EXPIRED" : ""),
+        .row("Kept for", token.claims?.timeToLive.map { "\($0) seconds" }),
+      ] + Self.facts(ofSigner: token.signerChain.first) + counts
+    entries = []
   }
 }

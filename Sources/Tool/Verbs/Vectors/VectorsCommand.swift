@@ -1,26 +1,24 @@
 import Base
 import Vectors
 
-/// `mdoc vectors`: runs the corpus of right and wrong answers against this verifier or another.
 enum VectorsCommand {
   static let command = Command(
-    "vectors", "hold a verifier to the corpus of right and wrong answers",
+    "vectors", "test a verifier with the corpus of right and wrong responses",
     verbs: [
       VectorsRun.command, VectorsList.command, VectorsShow.command, VectorsExtract.command, VectorsLint.command,
-      VectorsServeHarness.command, VectorsMatrix.command, VectorsPack.command, VectorsRelease.command,
-      VectorsChanges.command,
+      VectorsServeHarness.command, VectorsMatrix.command, VectorsPack.command,
     ])
 
-  static func suite(_ arguments: ParsedArguments) throws(Failure) -> VectorSuite {
-    try suite(at: arguments.required(.suite))
+  static func suite(_ arguments: Arguments) throws(Failure) -> VectorSuite {
+    let path = try arguments.required(.suite)
+    return try readable { try VectorSuite(at: path) }
   }
 
-  static func suite(at path: String) throws(Failure) -> VectorSuite {
-    do throws(SuiteError) {
-      return try VectorSuite(at: path)
-    } catch {
-      throw .unreadable(error.description)
-    }
+  static func entry(_ id: String, in suite: VectorSuite) throws(Failure) -> VectorSuite.Entry {
+    if let entry = suite.entry(id) { return entry }
+    let near = Spelling.near(id, among: suite.entries.map(\.vector.id))
+    let hint = near.isEmpty ? "; mdoc vectors list shows them" : "; did you mean \(near.joined(separator: ", "))?"
+    throw .usage("unknown case \(id)" + hint)
   }
 }
 
@@ -29,75 +27,56 @@ extension Option {
   static let filter = Option("filter", "ID", "only cases whose id contains this")
 }
 
-/// `mdoc vectors list`: lists the cases of the corpus.
 enum VectorsList {
   static let command = Command(
-    "list", "list the cases with what is wrong and what is expected",
-    options: [.suite, .filter, .json],
+    "list", "list the cases with their faults and expected verdicts", options: [.suite, .filter, .json],
     examples: [
-      .init("Every case", "mdoc vectors list"),
-      .init("How many by group", "mdoc vectors list --json | jq -r '.[].group' | sort | uniq -c"),
-    ],
-    action: run)
+      .init("List every case", "mdoc vectors list"),
+      .init("Count the cases of each group", "mdoc vectors list --json | jq -r '.[].group' | sort | uniq -c"),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
-    let filter = arguments.value(.filter)
-    let entries = try VectorsCommand.suite(arguments).entries.filter { entry in
-      filter.map { entry.vector.id.contains($0) } ?? true
-    }
-    if arguments.has(.json) {
-      console.print(.array(entries.map(json)))
-    } else {
-      let style = Style(isColored: console.isColored)
-      console.print(entries.map { text($0.vector, console.width, style) }.joined(separator: "\n"))
-    }
-    return .done
+  private static func run(_ arguments: Arguments) throws(Failure) {
+    let filter = arguments.value(.filter) ?? ""
+    let entries = try VectorsCommand.suite(arguments).entries.filter { filter.isEmpty || $0.vector.id.contains(filter) }
+    arguments.print([.document(entries.map(json).json)] + entries.flatMap { text($0.vector) })
   }
 
   private static func json(_ entry: VectorSuite.Entry) -> JSON {
     let vector = entry.vector
-    func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
-    return [
-      "id": .string(vector.id), "group": .string(entry.group), "description": .string(vector.description),
-      "reference": .string(vector.reference), "cases": strings(vector.cases),
-      "profiles": strings(vector.profiles.map(\.rawValue)),
-      "bug_classes": strings(vector.flags.map(\.bugClass.rawValue)),
-      "importance": .string(vector.importance.rawValue), "features": strings(vector.features),
-      "protocol": .string(vector.session.protocolName), "stage": .string(vector.expectation.stage.rawValue),
-      "codes": strings(vector.expectation.codes), "warnings": strings(vector.expectation.warnings ?? []),
-    ]
+    return .of([
+      "id": vector.id, "group": entry.group, "description": vector.description, "reference": vector.reference,
+      "cases": vector.cases, "profiles": vector.profiles.map(\.rawValue),
+      "bug_classes": vector.flags.map(\.bugClass.rawValue), "importance": vector.importance.rawValue,
+      "features": vector.features, "protocol": vector.session.protocolName, "stage": vector.expectation.stage.rawValue,
+      "codes": vector.expectation.codes, "warnings": vector.expectation.warnings ?? [],
+    ])
   }
 
-  private static func text(_ vector: TestVector, _ width: Int, _ style: Style) -> String {
-    let expectation = vector.expectation
-    let codes = expectation.isAccepted ? "accepted" : expectation.codes.joined(separator: ", ")
-    let warnings = (expectation.warnings ?? []).isEmpty ? "" : "; warns \(expectation.warnings ?? [])"
-    let cases = vector.cases.isEmpty ? "" : style("  [\(vector.cases.joined(separator: " "))]", .faint)
-    return style(Printable.line(vector.id), .bold) + cases + "\n"
-      + "  " + Wrapping.wrap(Printable.line(vector.description), indent: 2, width: width) + "\n"
-      + "  → " + Wrapping.wrap(Printable.line(codes + warnings), indent: 4, width: width)
+  private static func text(_ vector: TestVector) -> [Report] {
+    let codes = vector.expectation.isAccepted ? "accepted" : vector.expectation.codes.joined(separator: ", ")
+    let warnings = vector.expectation.warnings ?? []
+    let verdict = codes + (warnings.isEmpty ? "" : "; warns \(warnings.joined(separator: ", "))")
+    return Report.summary(of: vector.id, vector.cases, vector.description, verdict)
   }
 }
 
-/// `mdoc vectors lint`: checks whether a suite keeps its own rules.
 enum VectorsLint {
   static let command = Command(
     "lint", "check a suite's files: schema, names, codes, stages, one fault each",
-    options: [.suite],
-    notes: ["Exit status: 0 nothing found, 1 something found, 65 the suite cannot be read."],
-    examples: [.init("Before a commit", "mdoc vectors lint --suite TestVectors")],
-    action: run)
+    options: [.suite, .json],
+    notes: ["Exit status: 0 the suite has no findings, 1 the suite has findings, 65 the suite cannot be read."],
+    examples: [.init("Check a suite before a commit", "mdoc vectors lint --suite TestVectors")], action: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) -> ExitStatus {
     let path = try arguments.required(.suite)
-    let lint: SuiteLint
-    do throws(SuiteError) {
-      lint = try SuiteLint(at: path)
-    } catch {
-      throw .unreadable(error.description)
-    }
-    for finding in lint.findings { console.print(Printable.line(finding.description)) }
-    console.print("\(lint.count) vectors, \(lint.findings.count) findings")
+    let lint = try readable { try SuiteLint(at: path) }
+    arguments.print(
+      [
+        .members([
+          "vectors": lint.count, "findings": lint.findings.map { JSON.of(["path": $0.path, "problem": $0.problem]) },
+        ])
+      ] + lint.findings.map { .line("\($0)") }
+        + [.line("\(lint.count) vectors, \(lint.findings.count) findings")])
     return lint.findings.isEmpty && lint.count > 0 ? .done : .rejected
   }
 }

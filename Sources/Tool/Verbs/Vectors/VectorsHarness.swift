@@ -1,59 +1,53 @@
 import App
 import Base
-import Bench
 import HTTP
 import Longfellow
+import TestMode
 import Vectors
 
-/// `mdoc vectors serve-harness`: serves this verifier as a harness, as an example for others and for our own tests.
 enum VectorsServeHarness {
   static let command = Command(
     "serve-harness", "serve this verifier for mdoc vectors run --against or --exec",
     options: [.listenHarness, .stdio, .circuits],
     notes: [
-      "A question is a POST of an answer with its circumstances and the anchors' certificates, and without anything that "
-        + "tells the verdict. Loopback only: it judges by whatever keys and anchors it is given.",
-      "With --stdio it listens nowhere: it answers lines of its standard input, until that ends.",
-      "Exit status: 0 stopped by SIGTERM or SIGINT, or at the end of the input, 64 usage, 75 the port cannot be had.",
+      "A question is a POST of a response with its circumstances and the anchors' certificates. It does not tell the "
+        + "expected verdict. The harness listens on loopback only, since it accepts any keys and anchors.",
+      "With --stdio it opens no port: it replies to lines of its standard input until the input ends.",
+      "Exit status: 0 stopped by SIGTERM or SIGINT, or at the end of the input, 64 usage, 75 the port is in use.",
     ],
     examples: [
       .init(
-        "Ours held to the corpus by way of HTTP",
+        "Run the corpus against this verifier over HTTP",
         "mdoc vectors serve-harness --listen 127.0.0.1:9000 &\nmdoc vectors run --against http://127.0.0.1:9000/"),
-      .init("As a program", "mdoc vectors run --exec \"mdoc vectors serve-harness --stdio\""),
-    ],
-    action: run)
+      .init("Run it as a program", "mdoc vectors run --exec \"mdoc vectors serve-harness --stdio\""),
+    ], work: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) async throws(Failure) -> ExitStatus {
-    let circuits = try CircuitFiles.library(arguments.value(.circuits))
+  private static func run(_ arguments: Arguments) async throws(Failure) {
+    let circuits = try arguments.circuitLibrary()
     if arguments.has(.stdio) {
-      await answerLines(with: HarnessHandler(circuits: circuits), console)
-      return .done
+      await replyToLines(with: HarnessHandler(circuits: circuits), arguments.console)
+      return
     }
-    let text = try arguments.required(.listenHarness)
-    guard let address = ListenAddress(text), address.isLoopback else {
-      throw .usage("--listen is 127.0.0.1:PORT or [::1]:PORT, not \"\(text)\"")
-    }
+    let address = try arguments.address(.listenHarness, "127.0.0.1:PORT or [::1]:PORT", where: \.isLoopback)
     StopSignal.install()
     let server = try start(address, circuits: circuits)
-    console.print("http://\(ListenAddress(address: address.address, port: server.port))/")
+    arguments.console.print("http://\(ListenAddress(address: address.address, port: server.port))/")
     await StopSignal.wait()
     await server.stop(drainSeconds: 5)
-    return .done
   }
 
-  /// Answers each line of the standard input with one.
-  private static func answerLines(with handler: HarnessHandler, _ console: Console) async {
+  /// Writes one line of reply for each line of the standard input.
+  private static func replyToLines(with handler: HarnessHandler, _ console: Console) async {
     while let line = readLine() {
-      let answer: JSON
+      let reply: JSON
       do {
-        answer = try await handler.answer(try JSON(parsing: Array(line.utf8)))
-      } catch let fault as VectorFault {
-        answer = ["error": .string(fault.description)]
+        reply = try await handler.reply(to: try JSON(parsing: Array(line.utf8)))
+      } catch let fault as VectorError {
+        reply = ["error": .string(fault.description)]
       } catch {
-        answer = ["error": "is no JSON"]
+        reply = ["error": "the question must be JSON"]
       }
-      console.print(answer.text())
+      console.print(reply.text())
     }
   }
 
@@ -74,21 +68,23 @@ enum VectorsServeHarness {
   }
 }
 
-/// Answers harness questions over HTTP, on any path.
+/// Replies to harness questions over HTTP, on any path.
 private struct HarnessEndpoint: HTTPHandler {
   let handler: HarnessHandler
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
-    guard request.method == "POST" else { return reply(405, ["error": "a question is a POST"]) }
-    guard let question = try? JSON(parsing: request.body) else { return reply(400, ["error": "is no JSON"]) }
-    do throws(VectorFault) {
-      return reply(200, try await handler.answer(question))
+    guard request.method == "POST" else { return reply(405, ["error": "the question must be a POST"]) }
+    guard let question = try? JSON(parsing: request.body) else {
+      return reply(400, ["error": "the question must be JSON"])
+    }
+    do throws(VectorError) {
+      return reply(200, try await handler.reply(to: question))
     } catch {
       return reply(400, ["error": .string(error.description)])
     }
   }
 
-  func refusal(_ fault: HTTPFault, of request: HTTPRequest?) -> HTTPResponse {
+  func refusal(_ fault: HTTPError, of request: HTTPRequest?) -> HTTPResponse {
     reply(fault.status, ["error": "refused"])
   }
 
@@ -98,9 +94,9 @@ private struct HarnessEndpoint: HTTPHandler {
 }
 
 extension Option {
-  fileprivate static let stdio = Option(flag: "stdio", "answer lines of the standard input instead of listening")
+  fileprivate static let stdio = Option(flag: "stdio", "reply to lines of the standard input instead of listening")
   fileprivate static let listenHarness = Option(
-    "listen", "HOST:PORT", "where to listen; port 0 is a free one", fallback: "127.0.0.1:9000")
+    "listen", "HOST:PORT", "the address to listen on; port 0 takes a free port", fallback: "127.0.0.1:9000")
 }
 
 /// Asks another verifier through its harness, over HTTP/1.1 without TLS, with one connection for each question.
@@ -108,10 +104,10 @@ struct HarnessClient: Sendable {
   private let host: String
   private let port: UInt16
   private let path: String
-  /// Seconds after which a silent harness counts as gone.
+  /// Seconds without a reply after which the harness counts as gone.
   private let patience: Int
 
-  /// Nil if the text is no `http://` URL.
+  /// Nil if the text is not an `http://` URL.
   init?(_ url: String, patience: Int = 60) {
     self.patience = patience
     guard url.hasPrefix("http://"), url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
@@ -129,34 +125,62 @@ struct HarnessClient: Sendable {
   }
 
   /// Asks one question. The exchange blocks, so it runs on a thread of its own.
-  func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VectorRunner.NoVerdict) -> Judgement {
+  func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VerdictError) -> Judgement {
     let question = anchors.question(of: vector).serialized()
-    let result = Locked<Result<Judgement, VectorRunner.NoVerdict>>(.failure(.gone("no thread for the call")))
-    await BackgroundThread.run {
-      do throws(VectorRunner.NoVerdict) {
-        let judgement = try judgement(on: question)
-        result.withLock { $0 = .success(judgement) }
-      } catch {
-        result.withLock { $0 = .failure(error) }
-      }
-    }
-    return try result.withLock { $0 }.get()
+    return try await VerdictError.blocking { () throws(VerdictError) in try judgement(on: question) }
   }
 
-  private func judgement(on question: [UInt8]) throws(VectorRunner.NoVerdict) -> Judgement {
+  private func judgement(on question: [UInt8]) throws(VerdictError) -> Judgement {
     let reply: ClientConnection.Reply
-    do throws(ClientConnection.Fault) {
+    do throws(ClientError) {
       let connection = try ClientConnection(
         host: host, port: port, headers: ["Accept: application/json", "Connection: close"], peer: "the harness",
         patience: patience, limit: 1 << 20)
-      // A send error is ignored: a harness may answer before it has read everything.
+      // An error in sending is ignored: a harness may reply before it has read everything.
       try? connection.send("POST", path, question)
       reply = try connection.receive()
     } catch {
       throw .gone(error.reason)
     }
-    guard reply.status == 200 else { throw .other("the harness answered HTTP \(reply.status)") }
+    guard reply.status == 200 else { throw .other("the harness replied HTTP \(reply.status)") }
     guard let json = try? JSON(parsing: reply.body) else { throw .other("the harness's reply has no verdict") }
-    return try Judgement(answer: json)
+    return try Judgement(reply: json)
   }
+}
+
+extension VectorsCommand {
+  /// Starts a verifier's command, and makes a runner for the cases that it claims to support.
+  static func runner(
+    of suite: VectorSuite, startedBy command: String, _ arguments: Arguments
+  ) async throws(Failure) -> VectorRunner {
+    var bounds = HarnessProcess.Bounds()
+    bounds.reply = Int(try arguments.integer(.answerSeconds, in: 1...3_600))
+    bounds.memory = Int(try arguments.integer(.memory, in: 1...1_048_576)) << 20
+    let process = HarnessProcess(command, bounds: bounds)
+    let description: HarnessDescription
+    do throws(VerdictError) {
+      description = try await process.describe()
+    } catch {
+      guard case .gone(let reason) = error else { throw .temporary("the harness did not start") }
+      throw .temporary("\(reason): no case was judged")
+    }
+    var runner = VectorRunner(suite, subject: description.title) { vector throws(VerdictError) in
+      try await process.judge(vector, anchors: suite.anchors)
+    }
+    runner.description = description
+    runner.profiles = description.profiles
+    return runner
+  }
+}
+
+extension Option {
+  static let profile = Option(
+    "profile", "PROFILE", "run only the cases of this profile", occurrence: .repeatable,
+    choices: VectorProfile.allCases.map(\.rawValue))
+  static let answerSeconds = Option(
+    "answer-seconds", "SECONDS", "the time that a command may take for one reply",
+    fallback: "\(HarnessProcess.Bounds().reply)")
+  static let memory = Option(
+    "memory", "MIB", "the resident memory that a command may take",
+    fallback: "\(HarnessProcess.Bounds().memory >> 20)")
 }

@@ -1,52 +1,102 @@
+import App
 import Base
+import Cryptography
 import Mdoc
 import Network
 import PKIX
 import Sessions
 import Trust
 
-/// `mdoc verify`: judges an answer from files.
 enum VerifyCommand {
   static let command = Command(
-    "verify", "verify a wallet's answer from files",
+    "verify", "verify a wallet's response from files",
     verbs: [VerifyApple.command, VerifyResponse.command, VerifyReader.command, VerifyBundle.command])
 
   /// The exit statuses of a verdict, for the help.
   static let status =
-    "Exit status: 0 verified, 1 rejected or declined, 3 verified but nothing was disclosed, 64 usage, 65 one of your files "
-    + "cannot be read."
+    "Exit status: 0 verified, 1 rejected or declined, 3 verified but nothing was disclosed, 64 usage, 65 one of your "
+    + "files cannot be read."
 
-  static func verifier(_ arguments: ParsedArguments) throws(Failure) -> MdocVerifier {
+  static func verifier(_ arguments: Arguments) throws(Failure) -> MdocVerifier {
     MdocVerifier(
-      trust: try TrustFiles.store(arguments.values(.trust)), clockSkew: try arguments.clockSkew(),
+      trust: try arguments.trustStore(), clockSkew: try arguments.clockSkew(),
       isStrict: arguments.has(.strict), revocation: try RevocationOptions.policy(arguments))
   }
 
-  /// Prints a verdict and turns it into an exit status.
-  ///
-  /// - Parameter questions: the revocation questions. Their addresses are printed, because the user who supplies lists
-  ///   needs them.
+  /// The options for the output of a verdict.
+  static let output: [Option] = [.everyCheck, .htmlReport, .json]
+
+  /// Prints the report, folded without `--all`, and writes it as the page of `--html`. The page ends with the SHA-256 of
+  /// each file that these options name.
+  static func publish(
+    _ report: [Report], kind: String, files: [Option], _ arguments: Arguments
+  ) throws(Failure) {
+    let folds = !arguments.has(.everyCheck)
+    if arguments.has(.json) {
+      arguments.print(report)
+    } else {
+      let hint: [Report] = folds ? [.section([.line(.faint("--all shows every check."))])] : []
+      arguments.console.print(report + hint, folding: folds)
+    }
+    guard let path = arguments.value(.htmlReport) else { return }
+    var hashes: [(String, String)] = []
+    let named = files.flatMap { option in arguments.values(option).map { (option.name, $0) } }
+    for (name, file) in named + arguments.operands.map({ ("file", $0) }) {
+      // A pipe can't be read twice, and too long a file was not read to its end.
+      let bytes = try FileAccess.readPrefix(file, purpose: name)
+      guard !bytes.isEmpty, bytes.count <= FileAccess.limit else { continue }
+      hashes.append((name, "\(file), SHA-256 \(Hex.encode(HashAlgorithm.sha256.hash(bytes)))"))
+    }
+    let page = report + [.section([.heading("Files"), .table(hashes)])]
+    try FileAccess.writePersonal(HTMLPrinter.page(page, kind: kind).bytes, to: path)
+  }
+
+  /// The request, for the page.
+  static func asked(_ request: PresentationRequest?) -> Report {
+    guard let request else {
+      return .page([.heading("Asked for"), .line("No request was given, so every verified element is shown.")])
+    }
+    let documents = request.documents.map { document -> (String, String) in
+      let elements = document.elements.map {
+        "\($0.element.identifier)\($0.isRequired ? "" : " (optional)")"
+      }
+      let ages = document.ageThresholds.map {
+        "at least \($0) years old\($0 == document.minimumAge ? " (required)" : "")"
+      }
+      return (document.docType, (elements + ages).joined(separator: ", "))
+    }
+    return .page([.heading("Asked for"), .table(documents)])
+  }
+
+  /// Gets the revocation lists, prints the verdict, and turns the verdict into an exit status. The lists' addresses are
+  /// printed too, so that the user can supply the lists.
   static func conclude(
-    _ verdict: Verdict, asked questions: [RevocationQuestion], _ arguments: ParsedArguments, _ console: Console
-  ) -> ExitStatus {
+    _ authentication: consuming Authentication, of request: PresentationRequest?, files: [Option], at now: Timestamp,
+    _ arguments: Arguments
+  ) async throws(Failure) -> ExitStatus {
+    let questions = authentication.questions
+    let evidence = await (try RevocationOptions.source(arguments)).evidence(for: questions, at: now)
+    let verdict = authentication.conclude(with: evidence)
     let json = VerdictRendering.json(verdict)
     let lists = questions.flatMap(\.addresses)
-    if arguments.has(.json) {
-      let asked = lists.isEmpty ? [] : [JSON.Member("lists_asked", .array(lists.map { .string($0) }))]
-      console.print(.object((json.object ?? []) + asked))
-    } else {
-      let text = VerdictText(json: json, width: console.width, style: Style(isColored: console.isColored)).text
-      let asked =
-        lists.isEmpty ? "" : "\n\nLists asked about revocation" + lists.map { "\n  " + Printable.line($0) }.joined()
-      console.print(text + asked)
-    }
+    let asked: [Report] =
+      lists.isEmpty
+      ? []
+      : [
+        .member("lists_asked", lists),
+        .section([.line("Revocation lists")] + lists.map { .line("  \($0)") }),
+      ]
+    let text = VerdictText(json: json, showsImages: request != nil).report
+    try publish(
+      [.members(of: json)] + text.prefix(1) + [Self.asked(request)] + text.dropFirst() + asked,
+      kind: "Report of a verification", files: files, arguments)
     guard case .accepted(let presentation) = verdict.outcome else { return .rejected }
     return presentation.disclosesSomething ? .done : .nothingDisclosed
   }
 }
 
 extension RevocationQuestion {
-  /// The addresses of the lists that answer it.
+  /// The addresses of its lists.
   fileprivate var addresses: [String] {
     switch subject {
     case .certificates: path.dropLast().flatMap(\.extensions.crlURIs)
@@ -60,30 +110,25 @@ enum RevocationOptions {
   static let all: [Option] = [.revocation, .list, .fetch]
 
   static let note =
-    "Revocation is asked about with --revocation. The lists come from the files that --list names, each under the address "
-    + "that the certificates or the document state; nothing is fetched without --fetch. What neither gives is "
-    + "undetermined, which require_good rejects."
+    "--revocation chooses the policy. Each --list maps an address in the certificates or the document to a file; only "
+    + "--fetch uses the network. A list from neither source leaves the status undetermined, which require_good rejects."
 
-  static func policy(_ arguments: ParsedArguments) throws(Failure) -> RevocationPolicy {
+  static func policy(_ arguments: Arguments) throws(Failure) -> RevocationPolicy {
     let name = try arguments.required(.revocation)
     guard let policy = RevocationPolicy(rawValue: name) else { throw .internal("--revocation took \(name)") }
     guard policy != .off || arguments.values(.list).isEmpty && !arguments.has(.fetch) else {
-      throw .usage("--list and --fetch are of no use without --revocation require_good or allow_undetermined")
+      throw .usage("--list and --fetch need --revocation require_good or allow_undetermined")
     }
     return policy
   }
 
-  static func source(_ arguments: ParsedArguments) throws(Failure) -> any RevocationSource {
+  static func source(_ arguments: Arguments) throws(Failure) -> any RevocationSource {
     guard try policy(arguments) != .off else { return NoRevocationSource() }
     var lists = StaticListFetcher()
     for text in arguments.values(.list) {
-      // The last equals sign separates, since an address may have others in its query.
-      guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
-      else { throw .usage("--list is ADDRESS=FILE, not \"\(text)\"") }
-      let address = String(text[..<equals])
+      let (address, path) = try Arguments.pair(text, of: .list)
       guard lists[address] == nil else { throw .usage("--list gives \(address) twice") }
-      let bytes = try FileAccess.read(String(text[text.index(after: equals)...]), purpose: "list")
-      lists[address] = .success(FetchedList(bytes: bytes))
+      lists[address] = .success(FetchedList(bytes: try FileAccess.read(path, purpose: "list")))
     }
     return RevocationChecker(fetcher: try fetcher(lists, mayFetch: arguments.has(.fetch)))
   }
@@ -93,7 +138,7 @@ enum RevocationOptions {
     do throws(WebListFetcher.StartError) {
       return FilesThenWeb(lists: lists, web: try WebListFetcher())
     } catch {
-      throw .temporary("nothing can be fetched: \(error.description)")
+      throw .temporary("lists cannot be fetched: \(error.description)")
     }
   }
 
@@ -110,13 +155,17 @@ enum RevocationOptions {
 }
 
 extension Option {
+  static let everyCheck = Option(flag: "all", "print each check; without it, passed checks are counted by group")
+  static let htmlReport = Option(
+    "html", "FILE", "also write the report as a page to show and print; it has the verified values")
+
   fileprivate static let revocation = Option(
     "revocation", "POLICY",
-    "whether the signer or document may be revoked: require_good (what is undetermined is rejected), "
-      + "allow_undetermined (it warns) or off (nothing is asked)",
+    "how to treat revocation: require_good (rejects an undetermined status), allow_undetermined (warns of it) or off "
+      + "(does not check)",
     fallback: RevocationPolicy.off.rawValue, choices: RevocationPolicy.allCases.map(\.rawValue))
   fileprivate static let list = Option(
-    "list", "ADDRESS=FILE", "a revocation or status list, and the address that it would be fetched from",
+    "list", "ADDRESS=FILE", "a revocation or status list, and its address on the web",
     occurrence: .repeatable)
   fileprivate static let fetch = Option(
     flag: "fetch", "fetch lists that no --list gives; their publishers see the request")

@@ -3,11 +3,11 @@ import Mdoc
 import PKIX
 import Presentation
 
-/// `mdoc verify reader`: verifies who signed a request, as a wallet would.
 enum VerifyReader {
   static let command = Command(
     "reader", "verify who signed a request: reader authentication, or an OpenID4VP request object",
-    options: [.root] + TranscriptOptions.session + [.origin, .encryptionInfo, .relaxProfile, .at, .strict, .json],
+    options: [.root] + TranscriptOptions.session
+      + [.origin, .encryptionInfo, .relaxProfile, .at, .strict] + VerifyCommand.output,
     operand: Operand(
       placeholder: "FILE",
       help:
@@ -15,28 +15,29 @@ enum VerifyReader {
         + "session's requests"),
     notes: [
       "A DeviceRequest is signed over its session: give --transcript or its parts, or for the Digital Credentials API "
-        + "--origin, with --encryption-info unless the file has it. A request object names its origins itself; they are "
-        + "compared with --origin.",
-      "What is asked is not judged, and nothing is fetched: not whether the reader's certificate is revoked.",
-      "Exit status: 0 every part is signed by a reader below one of the roots, 1 not so, 64 usage, 65 one of your files "
+        + "--origin, with --encryption-info unless the file has it. A request object names its origins itself; they "
+        + "are compared with --origin.",
+      "Only the signer is checked: not the requested elements, and not the certificate's revocation, which would need "
+        + "the network.",
+      "Exit status: 0 every part is signed by a reader below one of the roots, 1 a part is not, 64 usage, 65 a file "
         + "cannot be read.",
     ],
     examples: [
       .init(
-        "A request in person, over its transcript",
+        "Verify a request in person over its transcript",
         "mdoc verify reader request.cbor --transcript t.cbor --root reader-root.pem"),
       .init(
-        "What a page passes to the browser, as the session has it",
+        "Verify a request that a page passes to the browser",
         "mdoc verify reader request.json --origin https://shop.example --root root.pem"),
-    ],
-    action: run)
+    ], action: run)
 
-  private static func run(_ arguments: ParsedArguments, _ console: Console) throws(Failure) -> ExitStatus {
+  private static func run(_ arguments: Arguments) throws(Failure) -> ExitStatus {
     let file = try RequestToVerify(at: arguments.operand ?? "")
     let isRelaxed = arguments.has(.relaxProfile)
-    if isRelaxed, arguments.has(.strict) { throw .usage("--relax-profile does not go together with --strict") }
+    if isRelaxed, arguments.has(.strict) { throw .usage("--relax-profile excludes --strict") }
     let verifier = ReaderVerifier(
-      roots: try roots(arguments), isStrict: arguments.has(.strict), relaxingProfile: isRelaxed)
+      roots: try FoundCertificate.certificates(in: arguments.values(.root)), isStrict: arguments.has(.strict),
+      relaxingProfile: isRelaxed)
     let now = try arguments.time(.at)
     let report: ReaderReport
     switch file.content {
@@ -44,39 +45,21 @@ enum VerifyReader {
       report = verifier.verify(deviceRequest: bytes, over: try transcript(arguments, file), at: now)
     case .requestObject(let text):
       if let option = TranscriptOptions.session.first(where: arguments.has) {
-        throw .usage("--\(option.name) is of no use for a request object, which is signed by itself")
+        throw .usage("--\(option.name) is not for a request object, which is signed by itself")
       }
       report = verifier.verify(requestObject: text, origin: arguments.value(.origin), at: now)
     }
-    if arguments.has(.json) {
-      console.print(report.json(at: now, isRelaxed: isRelaxed))
-    } else {
-      let checks = ChecksText(width: console.width, style: Style(isColored: console.isColored))
-      console.print(text(report, at: now, isRelaxed, checks))
-    }
+    try VerifyCommand.publish(
+      output(report, at: now, isRelaxed: isRelaxed), kind: "Report of a request's signer",
+      files: TranscriptOptions.files, arguments)
     return report.isAuthenticated ? .done : .rejected
   }
 
-  private static func roots(_ arguments: ParsedArguments) throws(Failure) -> [Certificate] {
-    var roots: [Certificate] = []
-    for path in arguments.values(.root) {
-      for found in try FoundCertificate.inFile(path) {
-        guard let certificate = found.certificate else {
-          throw .unreadable("certificate \(found.source): is malformed")
-        }
-        roots.append(certificate)
-      }
-    }
-    return roots
-  }
-
-  /// The transcript of ISO/IEC TS 18013-7, Annex C, if an origin is given; otherwise that of a proximity session.
-  private static func transcript(_ arguments: ParsedArguments, _ file: RequestToVerify) throws(Failure)
-    -> SessionTranscript
-  {
+  /// The transcript of ISO/IEC TS 18013-7, Annex C, if an origin is given; otherwise a proximity session's transcript.
+  private static func transcript(_ arguments: Arguments, _ file: RequestToVerify) throws(Failure) -> SessionTranscript {
     guard let origin = arguments.value(.origin) else { return try TranscriptOptions.transcript(arguments) }
     if let option = TranscriptOptions.session.first(where: arguments.has) {
-      throw .usage("--\(option.name) does not go together with --origin")
+      throw .usage("--\(option.name) excludes --origin")
     }
     guard let info = arguments.value(.encryptionInfo) ?? file.encryptionInfo else {
       throw .usage("--origin needs --encryption-info, the request's encryptionInfo")
@@ -86,27 +69,37 @@ enum VerifyReader {
 
   // MARK: Output
 
-  private static func text(
-    _ report: ReaderReport, at now: Timestamp, _ isRelaxed: Bool, _ checks: ChecksText
-  ) -> String {
-    let verdict =
-      report.isAuthenticated
-      ? checks.style("AUTHENTICATED", .bold, .green) : checks.style("NOT AUTHENTICATED", .bold, .red)
-    let note = isRelaxed ? ", by --relax-profile: whether the certificate is made for a reader only warns" : ""
-    var blocks = [
-      Wrapping.wrap("\(verdict) at \(now)\(note)", indent: 2, width: checks.width),
-      checks.block("Checks of the request", report.checks),
+  private static func output(_ report: ReaderReport, at now: Timestamp, isRelaxed: Bool) -> [Report] {
+    let verdict: Span = report.isAuthenticated ? .good("AUTHENTICATED") : .bad("NOT AUTHENTICATED")
+    let note = isRelaxed ? "--relax-profile: a certificate that is not for readers only causes a warning." : ""
+    return [
+      .verdict([verdict, " at \(now)"]), .text(note.isEmpty ? [] : ["\(note)"]),
+      .members([
+        "authenticated": report.isAuthenticated, "profile_relaxed": isRelaxed, "kind": report.kind.rawValue, "at": now,
+      ]),
+      .member("checks", report.checks), .checks("Checks of the request", report.checks), remedies(of: report.checks),
+      .list("signatures", report.signatures.map(output)),
     ]
-    for signature in report.signatures {
-      let reader = signature.certificates.first.map { ", by \(Printable.line($0.subject.text))" } ?? ""
-      blocks.append(checks.block(signature.place + reader, signature.checks))
-    }
-    return blocks.joined(separator: "\n\n")
+  }
+
+  private static func remedies(of checks: [Check]) -> Report {
+    .section(Report.remedies(of: checks.filter { $0.outcome == .failed }))
+  }
+
+  private static func output(_ signature: ReaderSignature) -> [Report] {
+    let reader = signature.certificates.first.map { ", by \($0.subject.text)" } ?? ""
+    return [
+      .members([
+        "place": signature.location,
+        "certificates": signature.certificates.map { JSON.of(["subject": $0.subject.text, "sha256": $0.fingerprint]) },
+      ]),
+      .member("checks", signature.checks), .checks(signature.location + reader, signature.checks),
+      remedies(of: signature.checks),
+    ]
   }
 }
 
-/// A request in any of its common forms: DeviceRequest, request object (JWS), or the JSON of the Digital Credentials
-/// API.
+/// A DeviceRequest, a request object (JWS), or the JSON of the Digital Credentials API.
 private struct RequestToVerify {
   enum Content {
     case deviceRequest([UInt8])
@@ -128,7 +121,7 @@ private struct RequestToVerify {
     let data = json["data"] ?? json
     if let request = data["deviceRequest"]?.string {
       guard let decoded = Base64.decodeEither(request) else {
-        throw .unreadable("request \(path): deviceRequest is not base64url")
+        throw .unreadable("request \(path): deviceRequest must be base64url")
       }
       content = .deviceRequest(decoded)
       encryptionInfo = data["encryptionInfo"]?.string
@@ -145,36 +138,13 @@ extension JSON {
   fileprivate var ifSigned: JSON? { self["signatures"] == nil ? Optional.none : self }
 }
 
-extension ReaderReport {
-  fileprivate func json(at now: Timestamp, isRelaxed: Bool) -> JSON {
-    [
-      "authenticated": .bool(isAuthenticated), "profile_relaxed": .bool(isRelaxed), "kind": .string(kind.rawValue),
-      "at": .integer(now.secondsSince1970),
-      "checks": .array(checks.map(\.json)), "signatures": .array(signatures.map(\.json)),
-    ]
-  }
-}
-
-extension ReaderSignature {
-  fileprivate var json: JSON {
-    [
-      "place": .string(place),
-      "certificates": .array(
-        certificates.map {
-          ["subject": .string($0.subject.text), "sha256": .string($0.fingerprint)]
-        }),
-      "checks": .array(checks.map(\.json)),
-    ]
-  }
-}
-
 extension Option {
   fileprivate static let root = Option(
-    "root", "PEM", "a certificate that the reader's must chain to, or be", occurrence: .requiredRepeatable)
+    "root", "PEM", "the reader's certificate, or an authority that it chains to", occurrence: .requiredRepeatable)
   fileprivate static let relaxProfile = Option(
-    flag: "relax-profile", "only warn of a certificate that is not made for readers, by its usages or CA flag")
+    flag: "relax-profile", "only warn if the certificate's usages or CA flag do not fit a reader")
   fileprivate static let origin = Option(
-    "origin", "ORIGIN", "of the page that asks by the Digital Credentials API: https://shop.example")
+    "origin", "ORIGIN", "the page's origin over the Digital Credentials API: https://shop.example")
   fileprivate static let encryptionInfo = Option(
     "encryption-info", "TEXT", "the request's encryptionInfo, base64url exactly as it was sent")
 }

@@ -3,39 +3,38 @@ import CLibCBOR
 
 /// Builds the node tree, one libcbor streaming event at a time.
 ///
-/// libcbor reads heads and finds the bounds of strings. It allocates nothing here, whatever length a head claims. This
-/// file refuses what libcbor accepts and mdoc must not: duplicate keys, trailing bytes, bad UTF-8, depth, counts.
+/// libcbor reads heads and finds the bounds of strings. It allocates nothing here. This decoder refuses duplicate keys,
+/// trailing bytes, bad UTF-8, and excessive depth or counts.
 ///
-/// Functions that run once for each head are `mutating` even if they change nothing, so that the decoder is passed
-/// by reference and not copied.
+/// Functions that run for each head are `mutating`, so that the decoder is passed by reference and not copied.
 struct CBORDecoder {
-  /// The input. Every index into it is below `limit`, which is never beyond its end.
+  /// The input. Every index into it is below `limit`, which never exceeds its end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
-  /// The number of levels around this input, if it is itself the content of a string.
+  /// The number of levels around this input if the input is the content of a string; otherwise 0.
   private let outerDepth: Int
   private var position: Int
   private var limit: Int
   private var nodes: [CBORNode] = []
-  /// The innermost open container, and those around it, outermost first.
+  /// The innermost open container, and the containers around it, outermost first.
   private var top = Frame(role: .root, node: 0, remaining: 1)
   private var open: [Frame] = []
-  /// Items inside tag 24 whose strings came in chunks, by the node of the string: they have bytes of their own.
+  /// Items inside tag 24 whose byte strings came in chunks, by the string's node. Each item has its own joined bytes.
   private var joined: [Int: CBORTree] = [:]
   private var joinedItems = 0
-  /// The check of combining marks in the text that is being read.
+  /// The check for long runs of combining marks in the current text.
   private var safety = StreamSafeText()
 
   /// A container whose children are being read.
   private struct Frame {
-    /// The root is around the whole input; it is never closed.
+    /// The root contains the whole input. It is never closed.
     enum Role { case root, array, map, tag, chunks, embedded }
     var role: Role
     var node: Int
-    /// Children still to come, or nil for an indefinite length.
+    /// The number of missing children; nil for an indefinite length.
     var remaining: Int?
     var children = 0
-    /// The end of the bytes around an embedded item, restored when it is complete.
+    /// The limit around an embedded item, restored after it.
     var outerLimit = 0
   }
 
@@ -69,20 +68,20 @@ struct CBORDecoder {
     guard position == limit else { throw CBORError(.cborTrailingBytes, at: position) }
   }
 
-  /// Reads one head (with the content of a string) and closes whatever it completes.
+  /// Reads one head (with the content of a string) and closes the containers that it completes.
   private mutating func readOne() throws(CBORError) {
     let start = position
     guard start < limit else { throw CBORError(.cborTruncated, at: start) }
     let (event, length) = try nextEvent()
-    if event.kind == .end { return try closeIndefinite(at: start) }
-    if top.role == .chunks, event.kind != openStringKind || event.isIndefinite {
+    guard let kind = event.kind else { return try closeIndefinite(at: start) }
+    if top.role == .chunks, kind != openStringKind || event.isIndefinite {
       throw CBORError(.cborMalformed, at: start)
     }
     guard nodes.count + joinedItems < limits.items else { throw CBORError(.cborTooManyItems, at: start) }
     let index = nodes.count
     position = start + length
-    var node = CBORNode(kind: event.kind.item, start: Int32(start), content: Int32(position), value: event.value)
-    switch event.kind {
+    var node = CBORNode(kind: kind, start: Int32(start), content: Int32(position), value: event.value)
+    switch kind {
     case .bytes, .text:
       if event.isIndefinite {
         node.isChunked = true
@@ -92,13 +91,13 @@ struct CBORDecoder {
       }
       let size = Int(event.value)
       node.content = Int32(position - size)
-      if event.kind == .text { try requireUTF8(position - size..<position) }
+      if kind == .text { try requireUTF8(position - size..<position) }
       nodes.append(node)
-      if event.kind == .bytes, isContentOfTag24 { return try enterEmbedded(index, size: size) }
+      if kind == .bytes, isContentOfTag24 { return try enterEmbedded(index, size: size) }
       try complete(index)
     case .array, .map:
       nodes.append(node)
-      let isMap = event.kind == .map
+      let isMap = kind == .map
       let children = event.isIndefinite ? nil : try childCount(event.value, isMap: isMap, at: start)
       try push(Frame(role: isMap ? .map : .array, node: index, remaining: children), at: start)
       if children == 0 { try close() }
@@ -119,14 +118,14 @@ struct CBORDecoder {
     top = frame
   }
 
-  /// Completes a leaf: notes its end, then tells the container around it.
+  /// Completes a leaf, then counts it in its container.
   private mutating func complete(_ index: Int) throws(CBORError) {
     nodes[index].end = Int32(position)
     nodes[index].next = Int32(nodes.count)
     try childCompleted()
   }
 
-  /// Counts a child of the innermost container, and closes every container that it was the last one of.
+  /// Counts a child of the innermost container, and closes every container that it completes.
   private mutating func childCompleted() throws(CBORError) {
     while top.role != .root {
       top.children += 1
@@ -165,7 +164,7 @@ struct CBORDecoder {
     try close()
   }
 
-  /// The children that a definite head announces. It is refused if there are more than bytes left to hold them.
+  /// Reads the number of children of a head with a definite length. Each child needs at least one byte of the input.
   private mutating func childCount(_ claim: UInt64, isMap: Bool, at offset: Int) throws(CBORError) -> Int {
     let (children, overflow) = claim.multipliedReportingOverflow(by: isMap ? 2 : 1)
     guard !overflow, children <= UInt64(limits.bytes) else { throw CBORError(.cborLengthExceedsInput, at: offset) }
@@ -175,9 +174,7 @@ struct CBORDecoder {
 
   // MARK: Embedded CBOR (tag 24)
 
-  private var isContentOfTag24: Bool {
-    top.role == .tag && nodes[top.node].value == 24
-  }
+  private var isContentOfTag24: Bool { top.role == .tag && nodes[top.node].value == 24 }
 
   private mutating func enterEmbedded(_ index: Int, size: Int) throws(CBORError) {
     try push(Frame(role: .embedded, node: index, remaining: 1, outerLimit: limit), at: Int(nodes[index].start))
@@ -185,7 +182,7 @@ struct CBORDecoder {
     position -= size
   }
 
-  /// Chunks under tag 24 are joined and parsed at once, so that they are refused for the same reasons as one string.
+  /// Joins chunks under tag 24 and parses them immediately. So the rules for one string also apply to chunks.
   private mutating func readJoinedChunks(_ index: Int) throws(CBORError) {
     let offset = Int(nodes[index].start)
     guard nodes[index].kind == .bytes else { return }
@@ -206,15 +203,13 @@ struct CBORDecoder {
 
   // MARK: Strings and keys
 
-  /// The kind that each chunk of a string in chunks must have.
-  private var openStringKind: CBOREvent.Kind {
-    nodes[top.node].kind == .text ? .text : .bytes
-  }
+  /// The required kind of chunks.
+  private var openStringKind: CBORItem.Kind { nodes[top.node].kind == .text ? .text : .bytes }
 
   private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
     let utf8 = UnsafeBufferPointer(rebasing: bytes[range])
     let isASCII = isASCII(utf8)
-    // The chunks are one text, and an empty chunk does not end a run of marks.
+    // All chunks form one text, and an empty chunk does not end a run of marks.
     if top.role != .chunks || isASCII && !utf8.isEmpty { safety = StreamSafeText() }
     if isASCII { return }
     guard let text = String(validating: utf8, as: UTF8.self), safety.takes(text) else {
@@ -222,7 +217,7 @@ struct CBORDecoder {
     }
   }
 
-  /// Keys are compared by value: `01` and `1801` are the same key.
+  /// Refuses duplicate keys. Keys are compared by value: `01` and `1801` are the same key.
   private mutating func requireDistinctKeys(of frame: Frame) throws(CBORError) {
     guard frame.children > 2 else { return }
     let duplicate = nodes.withUnsafeBufferPointer {
@@ -233,11 +228,11 @@ struct CBORDecoder {
 
   // MARK: libcbor
 
-  /// The next event and the bytes that it took.
+  /// Reads the next event, with the number of bytes that it took.
   private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
     var event = CBOREvent()
     let start = position
-    // libcbor refuses the one-byte heads of tags 6 to 20 as unassigned; COSE has assigned some of them since.
+    // libcbor refuses the one-byte heads of tags 6 to 20. COSE now uses some of these tags.
     if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in
@@ -251,8 +246,8 @@ struct CBORDecoder {
     }
   }
 
-  /// Why libcbor refuses what stands here: it knows no simple value but those that have a meaning. Others are
-  /// well-formed, in one byte up to 23 and in two from 32 (RFC 8949, 3.3).
+  /// The code for a head that libcbor refuses. libcbor also refuses unassigned simple values. They are well-formed up
+  /// to 23 in one byte, and from 32 in two bytes (RFC 8949, 3.3).
   private func refusal(at start: Int) -> Code {
     switch bytes[start] {
     case 0xe0...0xf3: .cborSimpleValueUnassigned
@@ -262,7 +257,7 @@ struct CBORDecoder {
     }
   }
 
-  /// Whether the string head here claims a length that no acceptable input has, rather than one that was cut short.
+  /// True if the string head claims a length beyond the limit; false if the string is truncated.
   private func claimsMoreThanAnyInput(at start: Int) -> Bool {
     let argumentBytes: Int
     switch bytes[start] {
@@ -276,7 +271,7 @@ struct CBORDecoder {
   }
 }
 
-/// Whether every byte is below 0x80, looked at eight at a time.
+/// True if every byte is below 0x80. It reads eight bytes at a time.
 private func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
   let raw = UnsafeRawBufferPointer(text)
   var offset = 0
@@ -287,7 +282,7 @@ private func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
   return raw[offset...].allSatisfy { $0 < 0x80 }
 }
 
-/// Bounds of one parse.
+/// The bounds for parsing one input.
 package struct CBORLimits: Sendable {
   package var bytes: Int
   package var items: Int
@@ -298,4 +293,46 @@ package struct CBORLimits: Sendable {
     self.items = items
     self.depth = depth
   }
+}
+
+extension Code {
+  public static let cborTruncated = Code(
+    "cbor.truncated", "The CBOR ends in the middle of an item", "RFC 8949, 3", .cbor)
+  public static let cborTrailingBytes = Code(
+    "cbor.trailing_bytes", "Bytes follow the one complete CBOR item", "RFC 8949, 5.1", .cbor)
+  public static let cborDuplicateKey = Code(
+    "cbor.duplicate_key", "A CBOR map has a duplicate key", "RFC 8949, 5.6", .cbor)
+  public static let cborInvalidUTF8 = Code(
+    "cbor.invalid_utf8", "A CBOR text string is not UTF-8, or has more than 30 combining marks in a row",
+    "RFC 8949, 3.1; UAX #15, 13", .cbor)
+  public static let cborMalformed = Code(
+    "cbor.malformed", "The bytes are not well-formed CBOR", "RFC 8949, 3 and appendix C", .cbor)
+  public static let cborNestingTooDeep = Code(
+    "cbor.nesting_too_deep", "The CBOR is nested more deeply than any mdoc is", "RFC 8949, 10", .cbor)
+  public static let cborLengthExceedsInput = Code(
+    "cbor.length_exceeds_input", "A CBOR head claims more than any input may hold", "RFC 8949, 10", .cbor)
+  public static let cborTooManyItems = Code(
+    "cbor.too_many_items", "The CBOR has more items than any mdoc has", "RFC 8949, 10", .cbor)
+  public static let cborInputTooLarge = Code(
+    "cbor.input_too_large", "The response is larger than the limit", "RFC 8949, 10", .wallet)
+  public static let cborTagUnsupported = Code(
+    "cbor.tag_unsupported", "A CBOR tag is where the structure needs a plain item, and is not expanded",
+    "RFC 8949, 3.4", .cbor)
+  public static let cborSimpleValueUnassigned = Code(
+    "cbor.simple_value_unassigned", "The CBOR has a simple value without a meaning", "RFC 8949, 3.3 and 5.3", .cbor)
+}
+
+extension Code.Remedy {
+  static let cbor: Self =
+    "Ask again, and report it if it persists: to the issuer if the detail names what it signed, else to the wallet's "
+    + "maker."
+}
+
+extension CodeGroup {
+  public static let cbor = CodeGroup(
+    "CBOR, of the envelope and of the response",
+    [
+      .cborTruncated, .cborTrailingBytes, .cborDuplicateKey, .cborInvalidUTF8, .cborMalformed, .cborNestingTooDeep,
+      .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .cborTagUnsupported, .cborSimpleValueUnassigned,
+    ])
 }

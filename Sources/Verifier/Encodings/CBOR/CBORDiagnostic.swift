@@ -1,11 +1,9 @@
 import Base
 
 /// Diagnostic notation (RFC 8949, 8) of a parsed item, indented, for people.
-///
-/// Values are elided unless asked for: keys, structure, sizes and simple values of the protocol stay, strings do not.
 package struct CBORDiagnostic: Sendable {
-  /// Whether the values of data elements (`elementValue`, and what DeviceNameSpaces hold) and the content of all byte
-  /// strings are shown.
+  /// Whether to show the values of data elements (`elementValue` and DeviceNameSpaces) and the content of all byte
+  /// strings. Otherwise they are elided.
   package var showsValues: Bool
 
   package init(showsValues: Bool = false) { self.showsValues = showsValues }
@@ -54,7 +52,7 @@ package struct CBORDiagnostic: Sendable {
     output += "{"
     for (key, value) in CBOREntries(children: item.children) {
       output += (isFirst ? "\n" : ",\n") + spaces(indent + 1)
-      // Keys are names that the data model gives, inside element values too.
+      // Keys are names of the data model, even inside element values.
       write(key, indent: indent + 1, isPersonal: false, to: &output)
       output += ": "
       let isElement = key.isText("elementValue") || (key.isText("nameSpaces") && value.tag == 24)

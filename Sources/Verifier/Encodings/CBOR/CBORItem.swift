@@ -1,11 +1,11 @@
 import Base
 
-/// One CBOR data item (RFC 8949) and the exact bytes that it came in.
+/// One CBOR data item (RFC 8949) and its exact bytes as received.
 ///
-/// Items are views into the received input, which is kept and shared: `encoded` is what was signed or hashed, never a
-/// re-encoding. Input need not be deterministically encoded. Duplicate keys, trailing bytes, truncation, bad UTF-8,
-/// and depth, size or count abuse are refused when the input is parsed, as is tag 24 around a byte string that does not
-/// hold exactly one item. Tag 24 around anything else is well-formed, and has no `embedded` item.
+/// Items are views into the received input, which is kept and shared. `encoded` has the signed or hashed bytes, never a
+/// re-encoding. Input need not be deterministic. Parsing refuses duplicate keys, trailing bytes, truncation, bad UTF-8,
+/// excessive depth, size or count, and tag 24 around a byte string that does not hold exactly one item. Tag 24 around
+/// any other item is well-formed, and its `embedded` is nil.
 package struct CBORItem: Sendable {
   package enum Kind: UInt8, Sendable, Hashable {
     case unsigned, negative, bytes, text, array, map, tag, bool, null, undefined, float
@@ -24,7 +24,7 @@ package struct CBORItem: Sendable {
     self.init(tree: try CBORDecoder.tree(parsing: bytes, in: 0..<bytes.count, limits: limits), index: 0)
   }
 
-  /// Parses the content of a byte string as exactly one item, in place: offsets and bytes stay those of the input.
+  /// Parses the content of a byte string as exactly one item, in place: offsets and bytes still refer to the input.
   package init(parsingContentOf item: CBORItem, limits: CBORLimits = CBORLimits()) throws(CBORError) {
     guard item.kind == .bytes else { throw CBORError(.cborMalformed, at: item.startOffset) }
     let node = item.node
@@ -40,7 +40,7 @@ package struct CBORItem: Sendable {
 
   package var kind: Kind { node.kind }
 
-  /// Where the item begins in the input.
+  /// Byte offset in the input.
   package var startOffset: Int { Int(node.start) }
 
   /// The item's bytes as received, head included.
@@ -63,7 +63,7 @@ package struct CBORItem: Sendable {
     }
   }
 
-  /// The argument n of a negative integer −1−n.
+  /// The argument n of the negative integer −1−n.
   package var negativeArgument: UInt64? { kind == .negative ? node.value : nil }
 
   package var bool: Bool? { kind == .bool ? node.value == 1 : nil }
@@ -79,10 +79,8 @@ package struct CBORItem: Sendable {
 
   package var text: String? { kind == .text ? String(decoding: content, as: UTF8.self) : nil }
 
-  /// Whether this is a text string of exactly these characters, compared byte by byte.
-  package func isText(_ text: String) -> Bool {
-    tree.isText(index, text)
-  }
+  /// True for a text string of exactly these bytes.
+  package func isText(_ text: String) -> Bool { tree.isText(index, text) }
 
   var content: ArraySlice<UInt8> { tree.content(index) }
 
@@ -90,13 +88,13 @@ package struct CBORItem: Sendable {
 
   package var tag: UInt64? { kind == .tag ? node.value : nil }
 
-  /// The item that a tag of this number holds.
+  /// The content of a tag of this number.
   package func content(ofTag number: UInt64) -> CBORItem? {
     guard tag == number else { return nil }
     return CBORItem(tree: tree, index: index + 1)
   }
 
-  /// The item inside tag 24 (`#6.24(bstr .cbor …)`); nil if this is anything else.
+  /// The item inside tag 24 (`#6.24(bstr .cbor …)`); nil for any other item.
   package var embedded: CBORItem? {
     guard let string = content(ofTag: 24), string.kind == .bytes else { return nil }
     if string.node.isChunked { return tree.joined[string.index].map { CBORItem(tree: $0, index: 0) } }
@@ -105,7 +103,7 @@ package struct CBORItem: Sendable {
 
   // MARK: Arrays and maps
 
-  /// Elements of an array or entries of a map.
+  /// The number of elements of an array, or of entries of a map.
   package var count: Int? {
     switch kind {
     case .array: Int(node.value)
@@ -120,23 +118,18 @@ package struct CBORItem: Sendable {
   /// The entries of a map, in the order received.
   package var entries: CBOREntries? { kind == .map ? CBOREntries(children: children) : nil }
 
-  /// The value of a text key.
-  package subscript(key key: String) -> CBORItem? {
-    value { tree.isText($0, key) }
-  }
+  package subscript(key key: String) -> CBORItem? { value { tree.isText($0, key) } }
 
-  /// The value of an integer key.
   package subscript(label label: Int64) -> CBORItem? {
     if label >= 0 { return self[unsigned: UInt64(label)] }
     return value { tree.nodes[$0].kind == .negative && tree.nodes[$0].value == UInt64(-1 - label) }
   }
 
-  /// The value of a key that is this unsigned integer.
   package subscript(unsigned key: UInt64) -> CBORItem? {
     value { tree.nodes[$0].kind == .unsigned && tree.nodes[$0].value == key }
   }
 
-  /// The value of the first key that fits; keys are looked at without making items of them.
+  /// The value of the first key that matches a node.
   private func value(where isMatch: (Int) -> Bool) -> CBORItem? {
     let map = node
     guard map.kind == .map else { return nil }
@@ -175,17 +168,70 @@ package struct CBOREntries: Sequence, IteratorProtocol, Sendable {
   }
 }
 
-/// Items hold what wallets sent: neither logs nor error messages are to show it by accident.
+extension CBORItem {
+  /// An integer of major type 0 or 1: from −2^64 to 2^64 − 1.
+  package var wholeNumber: Int128? {
+    switch kind {
+    case .unsigned: Int128(node.value)
+    case .negative: -1 - Int128(node.value)
+    default: nil
+    }
+  }
+
+  /// The digits of an integer of any size (`Bignum`); nil for any other item.
+  package var digits: String? {
+    if let wholeNumber { return "\(wholeNumber)" }
+    return tag.flatMap { tag in content(ofTag: tag)?.bytes.flatMap { Bignum.digits(tag: tag, content: $0) } }
+  }
+}
+
+/// An integer as tag 2 or 3 around its bytes (RFC 8949, 3.4.3).
+package enum Bignum {
+  /// The number in decimal. Above `Limits.decimalBytes` bytes it is in hexadecimal, after `0x`. Nil for another tag.
+  package static func digits(tag: UInt64, content: some Sequence<UInt8>) -> String? {
+    guard tag == 2 || tag == 3 else { return nil }
+    var magnitude = [0] + Array(content)
+    // Tag 3 is −1−n: its magnitude is one more.
+    var index = magnitude.endIndex
+    while tag == 3, index > 0 {
+      index -= 1
+      magnitude[index] &+= 1
+      if magnitude[index] != 0 { break }
+    }
+    let bytes = magnitude.drop { $0 == 0 }
+    return (tag == 3 ? "-" : "") + (bytes.count > Limits.decimalBytes ? "0x" + Hex.encode(bytes) : decimal(bytes))
+  }
+
+  /// Long division by 10^19 finds the digits in groups, the last first.
+  private static func decimal(_ magnitude: ArraySlice<UInt8>) -> String {
+    let base: UInt64 = 10_000_000_000_000_000_000
+    let padded = [UInt8](repeating: 0, count: (8 - magnitude.count % 8) % 8) + magnitude
+    var words = stride(from: 0, to: padded.count, by: 8).map { start in
+      padded[start..<start + 8].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    }[...]
+    var text = ""
+    while true {
+      var remainder: UInt64 = 0
+      for index in words.indices { (words[index], remainder) = base.dividingFullWidth((remainder, words[index])) }
+      words = words.drop { $0 == 0 }
+      let group = "\(remainder)"
+      if words.isEmpty { return group + text }
+      text = String(repeating: "0", count: 19 - group.utf8.count) + group + text
+    }
+  }
+}
+
+/// Items hold wallets' data, which neither logs nor error messages may show.
 extension CBORItem: CustomStringConvertible, CustomReflectable {
   package var description: String { "CBORItem(\(kind), \(encoded.count) bytes)" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why bytes were refused as CBOR, and where.
+/// The reason why bytes are refused as CBOR.
 package struct CBORError: Error, Sendable, Hashable {
   /// One of the `cbor.*` codes.
   package let code: Code
-  /// Byte offset into the input at which the fault was noticed.
+  /// Byte offset of the fault in the input.
   package let offset: Int
 
   package init(_ code: Code, at offset: Int) {

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Comparison of items by value, however they are encoded, to find a map's duplicate keys (RFC 8949, 5.6.1).
+/// Finds a map's duplicate keys (RFC 8949, 5.6.1). Items are compared by value, not by encoding.
 struct CBORKeys {
   let bytes: UnsafeBufferPointer<UInt8>
   let nodes: UnsafeBufferPointer<CBORNode>
 
-  /// The node of the first key that repeats an earlier one.
+  /// The node of the first duplicate key.
   func firstDuplicate(inMapAt map: Int) -> Int? {
     let end = Int(nodes[map].next)
     var key = map + 1
@@ -22,15 +22,9 @@ struct CBORKeys {
     return isSmall ? nil : firstDuplicateByHash(inMapAt: map)
   }
 
-  /// Used for many keys, and for keys that are large to compare.
+  /// For many keys, and for containers as keys.
   private func firstDuplicateByHash(inMapAt map: Int) -> Int? {
-    var keys: [(hash: Int, key: Int)] = []
-    keys.reserveCapacity(Int(nodes[map].value / 2))
-    var key = map + 1
-    while key < Int(nodes[map].next) {
-      keys.append((sortingHash(key), key))
-      key = keyAfter(key)
-    }
+    var keys = hashes(ofMapAt: map, sortingHash)
     keys.sort { ($0.hash, $0.key) < ($1.hash, $1.key) }
     var first = 0
     for position in keys.indices.dropFirst() {
@@ -43,7 +37,7 @@ struct CBORKeys {
     return nil
   }
 
-  /// The node of the next key, after this key's value.
+  /// The node of the next key.
   private func keyAfter(_ key: Int) -> Int { Int(nodes[Int(nodes[key].next)].next) }
 
   // MARK: Equality
@@ -73,7 +67,7 @@ struct CBORKeys {
     return i == Int(nodes[left].next) && j == Int(nodes[right].next)
   }
 
-  /// The order of entries is not part of a map's value. Sorted by hash, equal maps have equal entries in equal places.
+  /// The order of entries is not part of a map's value. Sorted by hash, equal maps have equal entries.
   private func isEqualMap(_ left: Int, _ right: Int) -> Bool {
     let a = entriesByHash(left)
     let b = entriesByHash(right)
@@ -84,33 +78,32 @@ struct CBORKeys {
   }
 
   private func entriesByHash(_ map: Int) -> [(hash: Int, key: Int)] {
-    var entries: [(hash: Int, key: Int)] = []
-    var key = map + 1
-    while key < Int(nodes[map].next) {
-      entries.append((hashOfEntry(key), key))
-      key = keyAfter(key)
-    }
-    return entries.sorted { $0.hash < $1.hash }
+    hashes(ofMapAt: map) { hash($0, Int(nodes[$0].next)) }.sorted { $0.hash < $1.hash }
   }
 
   // MARK: Hashes
 
-  /// An integer is its own hash. Other items are hashed by a Hasher with a new seed in every process, so that nobody
-  /// can choose keys that collide.
+  private func hashes(ofMapAt map: Int, _ hash: (Int) -> Int) -> [(hash: Int, key: Int)] {
+    var keys: [(hash: Int, key: Int)] = []
+    keys.reserveCapacity(Int(nodes[map].value / 2))
+    var key = map + 1
+    while key < Int(nodes[map].next) {
+      keys.append((hash(key), key))
+      key = keyAfter(key)
+    }
+    return keys
+  }
+
+  /// An integer is its own hash. Other items have hashes that differ in each process, so that nobody can choose keys
+  /// that collide.
   private func sortingHash(_ key: Int) -> Int {
     nodes[key].kind == .unsigned ? Int(truncatingIfNeeded: nodes[key].value) : hash(key)
   }
 
-  private func hash(_ index: Int) -> Int {
+  private func hash(_ index: Int, _ other: Int? = nil) -> Int {
     var hasher = Hasher()
     hash(index, into: &hasher)
-    return hasher.finalize()
-  }
-
-  private func hashOfEntry(_ key: Int) -> Int {
-    var hasher = Hasher()
-    hash(key, into: &hasher)
-    hash(Int(nodes[key].next), into: &hasher)
+    if let other { hash(other, into: &hasher) }
     return hasher.finalize()
   }
 
@@ -146,7 +139,7 @@ struct CBORKeys {
     UnsafeBufferPointer(rebasing: bytes[Int(node.content)..<Int(node.end)])
   }
 
-  /// Whether two strings of equal length, each in one piece, have the same content.
+  /// True if two strings of equal length, without chunks, have the same content.
   private func hasSameContent(_ a: CBORNode, _ b: CBORNode) -> Bool {
     guard let start = bytes.baseAddress else { return true }
     return memcmp(start + Int(a.content), start + Int(b.content), Int(a.end - a.content)) == 0

@@ -1,14 +1,14 @@
 import CLibCBOR
 import Glibc
 
-/// The nodes of one parsed input, in the order of the bytes, over the input itself.
+/// One parsed input, and its nodes in the order of the bytes.
 ///
-/// An item is a node and the nodes up to its `next`; its children are found by skipping from sibling to sibling. One
-/// array of small nodes costs one allocation an input, and depth costs no stack.
+/// An item is a node and the nodes up to its `next`. An array of small nodes takes one allocation for each input, and
+/// nesting takes no stack.
 final class CBORTree: Sendable {
   let bytes: [UInt8]
   let nodes: [CBORNode]
-  /// The items inside tag 24 whose strings came in chunks, by the node of the string.
+  /// The items inside tag 24 whose byte strings came in chunks, by the string's node.
   let joined: [Int: CBORTree]
 
   init(bytes: [UInt8], nodes: [CBORNode], joined: [Int: CBORTree]) {
@@ -24,7 +24,7 @@ final class CBORTree: Sendable {
     return nodes[(index + 1)..<Int(node.next)].reduce(into: []) { $0 += bytes[Int($1.content)..<Int($1.end)] }
   }
 
-  /// Whether the node is a text string of exactly these characters, compared byte by byte.
+  /// True if the node is a text string of exactly these bytes.
   func isText(_ index: Int, _ text: String) -> Bool {
     let node = nodes[index]
     guard node.kind == .text else { return false }
@@ -43,58 +43,38 @@ final class CBORTree: Sendable {
 
 struct CBORNode: Sendable {
   var kind: CBORItem.Kind
-  /// Set on strings that come in chunks; their children are the chunks.
+  /// True for strings in chunks, which are the node's children.
   var isChunked = false
-  /// Where the head begins, where the content begins (strings: after the head), and where the item ends.
+  /// Offsets of the head, of a string's content, and of the item's end.
   var start: Int32
   var content: Int32
   var end: Int32 = 0
-  /// The index of the first node that does not belong to this item.
+  /// The index of the first node after this item.
   var next: Int32 = 0
-  /// The integer's argument, the tag's number, the boolean, the bit pattern of the float as a double, or the count of
-  /// children of an array (elements) or map (keys and values).
+  /// An integer's argument, a tag's number, a boolean, a float's bit pattern as a double, or the number of children: an
+  /// array's elements, a map's keys and values.
   var value: UInt64
 }
 
-/// What libcbor's streaming decoder saw at one head.
+/// One head, as libcbor's streaming decoder reports it.
 struct CBOREvent {
-  enum Kind: UInt8 {
-    case unsigned, negative, bytes, text, array, map, tag, bool, null, undefined, float
-    /// The break that ends an indefinite length.
-    case end
-
-    var item: CBORItem.Kind {
-      switch self {
-      case .unsigned: .unsigned
-      case .negative: .negative
-      case .bytes: .bytes
-      case .text: .text
-      case .array: .array
-      case .map: .map
-      case .tag: .tag
-      case .bool: .bool
-      case .null, .end: .null
-      case .undefined: .undefined
-      case .float: .float
-      }
-    }
-  }
-
-  var kind = Kind.null
+  /// Nil for the break that ends an indefinite length.
+  var kind: CBORItem.Kind?
   /// The argument, the length of a string, the boolean, or a double's bit pattern.
   var value: UInt64 = 0
   var isIndefinite = false
 
-  private static func note(_ context: UnsafeMutableRawPointer?, _ kind: Kind, _ value: UInt64, indefinite: Bool = false)
-  {
+  private static func note(
+    _ context: UnsafeMutableRawPointer?, _ kind: CBORItem.Kind?, _ value: UInt64, indefinite: Bool = false
+  ) {
     let event = context?.assumingMemoryBound(to: CBOREvent.self)
     event?.pointee = CBOREvent(kind: kind, value: value, isIndefinite: indefinite)
   }
 
-  /// A `size_t`, which Swift reads as signed: a claim of 2^63 or more must not trap.
+  /// Converts a `size_t`, which Swift imports as signed: 2^63 or more must not trap.
   private static func length(_ size: Int) -> UInt64 { UInt64(UInt(bitPattern: size)) }
 
-  /// Written once, never freed and never changed, so that threads may share it.
+  /// Written once, never freed and never changed: threads may share it.
   nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
     var table = cbor_callbacks()
     table.uint8 = { note($0, .unsigned, UInt64($1)) }
@@ -120,7 +100,7 @@ struct CBOREvent {
     table.undefined = { note($0, .undefined, 0) }
     table.null = { note($0, .null, 0) }
     table.boolean = { note($0, .bool, $1 ? 1 : 0) }
-    table.indef_break = { note($0, .end, 0) }
+    table.indef_break = { note($0, nil, 0) }
     let pointer = UnsafeMutablePointer<cbor_callbacks>.allocate(capacity: 1)
     pointer.initialize(to: table)
     return UnsafePointer(pointer)

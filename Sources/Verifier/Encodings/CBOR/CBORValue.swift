@@ -1,9 +1,9 @@
 import CLibCBOR
 
-/// CBOR to be written: shortest heads and definite lengths, map entries in the order given.
+/// CBOR to be written, with the shortest heads, definite lengths, and map entries in the given order. Hashes of
+/// handovers depend on this encoding.
 ///
-/// Hashes of handovers depend on this form, so it is the only one that is ever written. `encoded` splices bytes that
-/// are CBOR already, such as a received item.
+/// `encoded` inserts bytes that are already CBOR, such as a received item.
 package indirect enum CBORValue: Sendable {
   case unsigned(UInt64)
   /// −1−n.
@@ -38,9 +38,7 @@ package indirect enum CBORValue: Sendable {
     case .bytes(let bytes):
       CBORHead.appendBytes(count: bytes.count, to: &output)
       output += bytes
-    case .text(let text):
-      CBORHead.append(to: &output) { cbor_encode_string_start(text.utf8.count, $0, $1) }
-      output += text.utf8
+    case .text(let text): CBORHead.appendText(text, to: &output)
     case .array(let elements):
       CBORHead.appendArray(count: elements.count, to: &output)
       for element in elements { element.append(to: &output) }
@@ -61,7 +59,7 @@ package indirect enum CBORValue: Sendable {
   }
 }
 
-/// Heads in shortest form, for structures that are written around bytes without first copying the bytes.
+/// Writes heads in shortest form, for structures around bytes that are not copied first.
 package enum CBORHead {
   package static func appendArray(count: Int, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_array_start(count, $0, $1) }
@@ -103,8 +101,8 @@ extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension CBORValue {
-  /// A parsed item, to be written again in tests of reader against writer. Nil if the writer has no such form: narrow
-  /// floats and `undefined`.
+  /// Converts a parsed item, for tests that compare the reader with the writer. Nil for narrow floats and `undefined`,
+  /// which are never written.
   package init?(_ item: CBORItem) {
     switch item.kind {
     case .unsigned: self = .unsigned(item.unsigned ?? 0)

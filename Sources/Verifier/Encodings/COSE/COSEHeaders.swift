@@ -1,46 +1,39 @@
 import Base
 import CBOR
+import Cryptography
 
 /// The protected and unprotected header maps of a COSE message (RFC 9052, 3).
 package struct COSEHeaders: Sendable {
-  /// The content of the protected bucket's byte string, as it is signed.
+  /// The content of the protected bucket, as it is signed.
   package let protectedBytes: ArraySlice<UInt8>
   private let protected: CBORItem?
-  /// Nil if the header is null or undefined, which counts as an empty map.
+  /// Nil for a header that is null or undefined, which counts as an empty map.
   private let unprotected: CBORItem?
 
   package enum Label {
     package static let algorithm: Int64 = 1
     package static let critical: Int64 = 2
-    package static let contentType: Int64 = 3
     package static let keyID: Int64 = 4
     package static let type: Int64 = 16
     package static let x5chain: Int64 = 33
     package static let x5t: Int64 = 34
   }
 
-  /// The parameters that this project processes, and that `crit` may therefore name.
+  /// The parameters that are processed here. `crit` may name only these parameters.
   private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
 
   init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {
     guard let bytes = bucket.bytes, unprotected.map({ $0.kind == .map }) ?? true else {
       throw .malformed("its headers are not a byte string and a map")
     }
-    if bytes.isEmpty {
-      protected = nil
-      protectedBytes = bytes
-    } else {
-      let map: CBORItem
-      do throws(CBORError) {
-        map = try CBORItem(parsingContentOf: bucket)
-      } catch {
-        throw .invalidCBOR(error.code)
-      }
-      guard map.kind == .map else { throw .malformed("its protected header is no map") }
-      protected = map
-      // An empty map is signed as an empty string (RFC 9052, 4.4).
-      protectedBytes = map.count == 0 ? [] : bytes
+    do throws(CBORError) {
+      protected = bytes.isEmpty ? nil : try CBORItem(parsingContentOf: bucket)
+    } catch {
+      throw .invalidCBOR(error.code)
     }
+    guard (protected?.kind ?? .map) == .map else { throw .malformed("its protected header is not a map") }
+    // An empty map is signed as an empty string (RFC 9052, 4.4).
+    protectedBytes = protected?.count == 0 ? [] : bytes
     self.unprotected = unprotected
     guard (protected?.count ?? 0) <= Limits.headerParameters, (unprotected?.count ?? 0) <= Limits.headerParameters
     else {
@@ -50,33 +43,26 @@ package struct COSEHeaders: Sendable {
     try requireUnderstoodCritical()
   }
 
-  /// The identifier under `alg`, from the protected bucket alone: in the other bucket it is not signed and does not
-  /// count.
+  /// The identifier under `alg`, only from the protected bucket: the unprotected bucket is not signed.
   package var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
 
   /// A parameter from either bucket.
   package func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
 
-  /// Whether a parameter is there only under its number as text, as writers of JSON's habits have it.
+  /// True if a parameter is present only under its number as text.
   package func hasTextLabel(_ label: Int64) -> Bool {
     parameter(label) == nil && [protected, unprotected].contains { $0?[key: "\(label)"] != nil }
   }
 
-  /// A parameter from the protected bucket, for profiles that require it to be signed.
+  /// A parameter from the protected bucket, for profiles that require a signed one.
   package func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
 
-  /// The certificates under `x5chain` (RFC 9360), leaf first: one as a byte string, several as an array.
-  ///
-  /// Nil if the parameter is absent; empty if it is there but is empty or of another type.
+  /// The certificates under `x5chain` (RFC 9360), leaf first: one certificate as a byte string, several as an array.
+  /// Nil if the parameter is absent; an empty array if the parameter is empty or has another type.
   package var x5chain: [ArraySlice<UInt8>]? {
     guard let item = parameter(Label.x5chain) else { return nil }
-    if let certificate = item.bytes { return certificate.isEmpty ? [] : [certificate] }
-    var certificates: [ArraySlice<UInt8>] = []
-    for element in item.elements.map({ Array($0) }) ?? [] {
-      guard let certificate = element.bytes, !certificate.isEmpty else { return [] }
-      certificates.append(certificate)
-    }
-    return certificates
+    let certificates = item.bytes.map { [$0] } ?? item.elements.map { $0.map { $0.bytes ?? [] } } ?? []
+    return certificates.contains(where: \.isEmpty) ? [] : certificates
   }
 
   /// The hash algorithm identifier and hash under `x5t`.
@@ -88,7 +74,7 @@ package struct COSEHeaders: Sendable {
 
   private static let wrongLabel = COSEError.malformed("a header's label is neither an integer nor text")
 
-  /// Labels are integers and text, and no label is in both buckets.
+  /// Labels must be integers or text, and no label may be in both buckets.
   private func requireDistinctLabels() throws(COSEError) {
     for key in unprotected?.entries.map({ $0.map(\.key) }) ?? [] where key.integer == nil && key.kind != .text {
       throw Self.wrongLabel
@@ -121,25 +107,68 @@ package struct COSEHeaders: Sendable {
   }
 }
 
-/// Why a COSE structure can't be used. A signature that does not verify is not an error but a verdict.
+// MARK: Details of a refusal
+
+extension COSEHeaders {
+  /// The protected `alg`, or the fault that it is misplaced: `alg (label 1) is ES256 (-7)`.
+  package var algorithmWords: String {
+    let name = "alg (label 1)"
+    guard let item = protectedParameter(Label.algorithm) else {
+      return parameter(Label.algorithm) == nil
+        ? "\(name) is missing" : "\(name) is in the unprotected header, where it does not count"
+    }
+    guard let identifier = item.integer else { return "\(name) is \(item.form)" }
+    return "\(name) is "
+      + (SignatureAlgorithm(coseIdentifier: identifier).map { "\($0.name) (\(identifier))" } ?? "\(identifier)")
+  }
+
+  /// The reason why `x5chain` gives no certificate.
+  package var x5chainFault: String {
+    guard let item = parameter(Label.x5chain) else {
+      return hasTextLabel(Label.x5chain)
+        ? "x5chain has the text \"33\" as its label, not the number 33" : "x5chain (label 33) is missing"
+    }
+    let wanted = "must be one certificate as a byte string, or an array of these"
+    guard let elements = item.elements.map(Array.init) else {
+      return "x5chain (label 33) is \(item.form): it \(wanted)"
+    }
+    let fault = elements.enumerated().first { $1.bytes?.isEmpty ?? true }
+    return "x5chain (label 33) " + (fault.map { "has \($1.form) at index \($0)" } ?? "is an empty array")
+      + ": it \(wanted)"
+  }
+}
+
+extension CBORItem {
+  /// The item's form, without its value.
+  fileprivate var form: String {
+    switch kind {
+    case .text: text.flatMap(Base64.decodeEither) == nil ? "a text" : "a text, probably base64"
+    case .bytes: "an empty byte string"
+    case .array: "an array"
+    default: "a CBOR \(kind)"
+    }
+  }
+}
+
+/// The reason why a COSE structure is unusable. A signature that does not verify is a verdict, not an error.
 package enum COSEError: Error, Sendable, Hashable {
-  /// The item is not the array, maps and byte strings of RFC 9052, or it has a tag that is not allowed: in words, which
-  /// follow the name of the message.
+  /// A structure other than the array, maps and byte strings of RFC 9052, or a tag that is not allowed; with the
+  /// detail.
   case malformed(String)
   /// The protected bucket is not well-formed CBOR: one of the `cbor.*` codes.
   case invalidCBOR(Code)
   /// A header parameter in both header maps (RFC 9052, 3).
   case duplicateHeader
-  /// A critical header parameter that is not understood, or a malformed `crit` (RFC 9052, 3.1).
+  /// An unknown critical parameter, or a malformed `crit` (RFC 9052, 3.1).
   case unsupportedCritical
 
-  /// The fault in words, which follow the name of the message.
+  /// The fault, to follow the name of the message.
   package var detail: String {
     switch self {
     case .malformed(let detail): detail
-    case .invalidCBOR(let code): "its protected header is no CBOR: \(code.rawValue)"
-    case .duplicateHeader: "a header parameter stands in both header maps"
-    case .unsupportedCritical: "crit is malformed, not protected, or names a parameter that is not known here"
+    case .invalidCBOR(let code): "its protected header is not CBOR: \(code.rawValue)"
+    case .duplicateHeader: "a header parameter is in both header maps"
+    case .unsupportedCritical: "crit is malformed, not protected, or names an unknown parameter"
     }
   }
 }

@@ -1,41 +1,16 @@
 import CBOR
 import Cryptography
 
-/// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key, with what it says about its use.
+/// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key, with its stated use.
 package struct COSEKey: Sendable {
   package let key: PublicKey
-  /// `alg`: the one algorithm that the key is meant for.
+  /// `alg`: the only algorithm for which the key may be used.
   private let algorithm: CBORItem?
-  /// `key_ops`. A name in text is no operation that is known here.
+  /// `key_ops`. An operation named by a text is unknown (nil).
   private let operations: [Int64?]?
 
-  /// Why an item is no public key. The description follows a name: `the device key` …
-  package enum Fault: Error, Sendable, Hashable {
-    case notMap, privatePart, noType, noCurve, typeOfOtherCurve, malformedUse, missing(String)
-    /// A member of the wrong length, in bytes.
-    case length(String, found: Int, expected: Int)
-    case notOnCurve
-
-    package var description: String {
-      switch self {
-      case .notMap: "is no map"
-      case .privatePart: "carries a private part (label -4)"
-      case .noType: "has no key type (label 1) that is OKP or EC2"
-      case .noCurve: "names no curve (label -1) of the standard's"
-      case .typeOfOtherCurve: "has a key type (label 1) that does not go with its curve (label -1)"
-      case .malformedUse: "has alg (label 3) or key_ops (label 4) of another type than COSE's"
-      case .missing(let coordinate): "has no \(coordinate) of the right type"
-      case .length(let coordinate, let found, let expected):
-        "has \(found) bytes of \(coordinate) where its curve has \(expected)"
-      case .notOnCurve: "is not a point on its curve, or one of small order"
-      }
-    }
-  }
-
   /// A public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.
-  ///
-  /// - Throws: `Fault`, which says why the item is none.
-  package init(_ item: CBORItem) throws(Fault) {
+  package init(_ item: CBORItem) throws(COSEKeyError) {
     key = try Self.publicKey(item)
     algorithm = item[label: 3]
     let list = item[label: 4]
@@ -45,14 +20,14 @@ package struct COSEKey: Sendable {
     }
   }
 
-  /// The public key of an item, to agree a secret with; nil if the item is no such key, or is for another use.
+  /// The public key of an item, for key agreement; nil if the item is not a public key, or the key is for another use.
   package static func agreementKey(from item: CBORItem) -> PublicKey? {
     guard let key = try? COSEKey(item), key.objectionToAgreement == nil else { return nil }
     return key.key
   }
 
-  /// Why the key may not verify signatures of this algorithm (RFC 9052, 7.1): another `alg`, or a `key_ops` without
-  /// verify; nil if it may.
+  /// The reason why the key may not verify signatures of this algorithm (RFC 9052, 7.1): another `alg`, or `key_ops`
+  /// without verify.
   package func objection(to signing: SignatureAlgorithm) -> String? {
     if let algorithm, algorithm.integer != signing.coseIdentifier {
       return "the key is for \(Self.name(of: algorithm)) (alg, label 3), and the signature says \(signing.name)"
@@ -62,12 +37,13 @@ package struct COSEKey: Sendable {
     return "the key's key_ops (label 4) lacks verify"
   }
 
-  /// Why no secret may be agreed with the key (RFC 9053, 6.3.1): an `alg` that is no direct agreement with HKDF-256, or
-  /// a `key_ops` for other uses. A public key's should be empty; one that has derive key or derive bits is taken too.
+  /// The reason why the key may not agree on a secret (RFC 9053, 6.3.1): an `alg` other than direct agreement with
+  /// HKDF-256, or `key_ops` for other uses. A public key's `key_ops` should be empty; derive key and derive bits are
+  /// accepted too.
   package var objectionToAgreement: String? {
     let (ephemeralStatic, staticStatic): (Int64, Int64) = (-25, -27)
     if let algorithm, algorithm.integer != ephemeralStatic, algorithm.integer != staticStatic {
-      return "the key is for \(Self.name(of: algorithm)) (alg, label 3), not to agree a secret"
+      return "the key is for \(Self.name(of: algorithm)) (alg, label 3), not for key agreement"
     }
     let (deriveKey, deriveBits): (Int64, Int64) = (7, 8)
     guard let operations, !operations.isEmpty, !operations.contains(deriveKey), !operations.contains(deriveBits) else {
@@ -81,22 +57,19 @@ package struct COSEKey: Sendable {
     return SignatureAlgorithm(coseIdentifier: identifier)?.name ?? "algorithm \(identifier)"
   }
 
-  private static func publicKey(_ item: CBORItem) throws(Fault) -> PublicKey {
+  private static func publicKey(_ item: CBORItem) throws(COSEKeyError) -> PublicKey {
     guard item.kind == .map else { throw .notMap }
     guard item[label: -4] == nil else { throw .privatePart }
     guard let type = item[label: 1]?.integer, type == 1 || type == 2 else { throw .noType }
     guard let curve = item[label: -1]?.integer.flatMap(curve(identifier:)) else { throw .noCurve }
     guard (type == 2) == (curve.family == .weierstrass) else { throw .typeOfOtherCurve }
     let x = try coordinate("x (label -2)", item[label: -2], of: curve)
+    let isOdd = item[label: -3]?.bool
+    let y = type == 2 && isOdd == nil ? try coordinate("y (label -3)", item[label: -3], of: curve) : nil
     do throws(CryptoError) {
-      guard type == 2 else { return try PublicKey(curve: curve, encoded: x) }
-      if let isOdd = item[label: -3]?.bool { return try PublicKey(curve: curve, x: x, yIsOdd: isOdd) }
-    } catch {
-      throw .notOnCurve
-    }
-    let y = try coordinate("y (label -3)", item[label: -3], of: curve)
-    do {
-      return try PublicKey(curve: curve, x: x, y: y)
+      if let y { return try PublicKey(curve: curve, x: x, y: y) }
+      guard type == 2, let isOdd else { return try PublicKey(curve: curve, encoded: x) }
+      return try PublicKey(curve: curve, x: x, yIsOdd: isOdd)
     } catch {
       throw .notOnCurve
     }
@@ -104,7 +77,7 @@ package struct COSEKey: Sendable {
 
   private static func coordinate(
     _ name: String, _ item: CBORItem?, of curve: Curve
-  ) throws(Fault) -> ArraySlice<UInt8> {
+  ) throws(COSEKeyError) -> ArraySlice<UInt8> {
     guard let bytes = item?.bytes else { throw .missing(name) }
     guard bytes.count == curve.coordinateLength else {
       throw .length(name, found: bytes.count, expected: curve.coordinateLength)
@@ -112,7 +85,7 @@ package struct COSEKey: Sendable {
     return bytes
   }
 
-  /// The key as it is written: `{1: kty, -1: crv, -2: x, -3: y}`.
+  /// `{1: kty, -1: crv, -2: x, -3: y}`.
   package static func encode(_ key: PublicKey) -> CBORValue {
     let curve = CBORValue.integer(identifier(of: key.curve))
     guard let (x, y) = key.coordinates else { return [1: 1, -1: curve, -2: .bytes(key.encoded)] }
@@ -127,7 +100,30 @@ package struct COSEKey: Sendable {
   private static func curve(identifier: Int64) -> Curve? { identifiers.first { $0.value == identifier }?.key }
 
   private static func identifier(of curve: Curve) -> Int64 {
-    // Every curve of the enumeration stands in the table above.
+    // Every curve is in the table above.
     identifiers.first { $0.key == curve }?.value ?? 0
+  }
+}
+
+/// The reason why an item is not a public key. The description follows a name: `the device key` …
+package enum COSEKeyError: Error, Sendable, Hashable {
+  case notMap, privatePart, noType, noCurve, typeOfOtherCurve, malformedUse, missing(String)
+  /// A member of the wrong length, in bytes.
+  case length(String, found: Int, expected: Int)
+  case notOnCurve
+
+  package var description: String {
+    switch self {
+    case .notMap: "is not a map"
+    case .privatePart: "carries a private part (label -4)"
+    case .noType: "has no key type (label 1) OKP or EC2"
+    case .noCurve: "has no curve (label -1) of the standard"
+    case .typeOfOtherCurve: "has a key type (label 1) that does not fit its curve (label -1)"
+    case .malformedUse: "has an alg (label 3) or key_ops (label 4) of a wrong type"
+    case .missing(let coordinate): "has no \(coordinate) of the right type"
+    case .length(let coordinate, let found, let expected):
+      "has \(found) bytes of \(coordinate) and its curve needs \(expected)"
+    case .notOnCurve: "is not a point on its curve, or has small order"
+    }
   }
 }

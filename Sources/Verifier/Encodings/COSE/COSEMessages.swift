@@ -8,27 +8,22 @@ package struct COSESign1: Sendable {
   package static let tag: UInt64 = 18
 
   package var headers: COSEHeaders { structure.headers }
-  /// The attached payload's byte string; nil if it is detached.
   package var payload: CBORItem? { structure.payload }
   package var signature: ArraySlice<UInt8> { structure.authenticator }
 
-  /// - Parameters:
-  ///   - tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
-  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
-  ///     detached payload.
-  package init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
-    structure = try COSEStructure(parsing: item, tag: tag, readsPastSlips: readsPastSlips)
+  package init(parsing item: CBORItem, tag: UInt64? = nil, toleratesDeviations: Bool = false) throws(COSEError) {
+    structure = try COSEStructure(parsing: item, tag: tag, toleratesDeviations: toleratesDeviations)
   }
 
   package enum Verdict: Sendable, Hashable {
     case valid, invalid
-    /// `alg` is absent from the protected header or not in the table.
+    /// `alg` is absent from the protected header, or is not in the table of algorithms.
     case algorithmUnsupported
     /// The key is on a curve that does not belong to `alg`.
     case keyMismatch
   }
 
-  /// Verifies the signature over `payload`, by the algorithm of the protected header bound to the key's curve.
+  /// Verifies the signature over `payload` by the algorithm of the protected header, which is bound to the key's curve.
   package func verify(payload: ArraySlice<UInt8>, key: PublicKey, externalAAD: [UInt8] = []) -> Verdict {
     guard let identifier = headers.algorithmIdentifier, let algorithm = SignatureAlgorithm(coseIdentifier: identifier)
     else { return .algorithmUnsupported }
@@ -37,7 +32,8 @@ package struct COSESign1: Sendable {
     return algorithm.verify(signature, of: message, key: key) ? .valid : .invalid
   }
 
-  /// Why the key is not for this signature, as it says itself; nil if it is, or if `alg` is not in the table.
+  /// The reason why the key may not be used, by its own `alg` and `key_ops`. Nil if the key may be used, or if the
+  /// message's `alg` is not in the table.
   package func objection(to key: COSEKey) -> String? {
     headers.algorithmIdentifier.flatMap(SignatureAlgorithm.init(coseIdentifier:)).flatMap(key.objection)
   }
@@ -46,13 +42,11 @@ package struct COSESign1: Sendable {
   package func toBeSigned(payload: ArraySlice<UInt8>, externalAAD: [UInt8] = []) -> [UInt8] {
     structure.toBeAuthenticated(context: "Signature1", payload: payload, externalAAD: externalAAD)
   }
-}
 
-extension COSESign1 {
-  /// An untagged message with a detached payload, as mdoc requests carry them (ISO/IEC 18013-5:2021, 9.1.4.4): `alg`
-  /// protected, the certificates under `x5chain` (RFC 9360) unprotected.
+  /// Makes an untagged message with a detached payload, for mdoc requests (ISO/IEC 18013-5:2021, 9.1.4.4): `alg`
+  /// protected, `x5chain` (RFC 9360) unprotected.
   ///
-  /// - Parameter certificates: DER, leaf first: one is written as a byte string, several as an array.
+  /// - Parameter certificates: DER, leaf first.
   /// - Throws: `unsupportedKey` for a key on a curve that does not sign.
   package static func sign(
     detached payload: [UInt8], key: PrivateKey, certificates: [[UInt8]]
@@ -70,27 +64,42 @@ extension COSESign1 {
       .bytes(try algorithm.sign(toBeSigned, key: key)),
     ]
   }
+
+  /// The detail of a verdict: the algorithm, the key's curve, and the signature's length if it is wrong.
+  ///
+  /// - Parameters:
+  ///   - name: `the device key` …
+  ///   - message: `, over this session's transcript` …
+  package func words(_ verdict: Verdict, key: PublicKey, _ name: String, _ message: String = "") -> String {
+    let signer = "\(name), on \(key.curve.rawValue)"
+    let expected = key.curve.signatureLength ?? 0
+    return switch verdict {
+    case .valid: "valid"
+    case .algorithmUnsupported: "\(headers.algorithmWords): not one of the standard's"
+    case .keyMismatch: "\(headers.algorithmWords), and \(name) is on \(key.curve.rawValue)"
+    case .invalid where signature.count == expected:
+      "\(headers.algorithmWords), and the signature does not verify with \(signer)\(message)"
+    case .invalid:
+      "the signature has \(signature.count) bytes\(signature.first == 0x30 ? ", probably in DER," : "")"
+        + " where \(signer), makes \(expected)"
+    }
+  }
 }
 
-/// A COSE_Mac0 message (RFC 9052, 6.2), with the one algorithm that mdoc allows: HMAC 256/256.
+/// A COSE_Mac0 message (RFC 9052, 6.2) with mdoc's only algorithm, HMAC 256/256.
 package struct COSEMac0: Sendable {
   private let structure: COSEStructure
 
   package static let tag: UInt64 = 17
-  /// HMAC with SHA-256, whole tag (RFC 9053, 3.1).
+  /// HMAC with SHA-256 and an untruncated tag (RFC 9053, 3.1).
   package static let hmac256: Int64 = 5
 
   package var headers: COSEHeaders { structure.headers }
-  /// The attached payload's byte string; nil if it is detached.
   package var payload: CBORItem? { structure.payload }
   package var authenticationTag: ArraySlice<UInt8> { structure.authenticator }
 
-  /// - Parameters:
-  ///   - tag: nil (the mdoc form) requires an untagged message, a number requires that tag.
-  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
-  ///     detached payload.
-  package init(parsing item: CBORItem, tag: UInt64? = nil, readsPastSlips: Bool = false) throws(COSEError) {
-    structure = try COSEStructure(parsing: item, tag: tag, readsPastSlips: readsPastSlips)
+  package init(parsing item: CBORItem, tag: UInt64? = nil, toleratesDeviations: Bool = false) throws(COSEError) {
+    structure = try COSEStructure(parsing: item, tag: tag, toleratesDeviations: toleratesDeviations)
   }
 
   package enum Verdict: Sendable, Hashable { case valid, invalid, algorithmUnsupported }
@@ -107,31 +116,31 @@ package struct COSEMac0: Sendable {
   }
 }
 
-/// The four fields that COSE_Sign1 and COSE_Mac0 share, and the bytes that are signed or authenticated.
+/// The four fields of COSE_Sign1 and COSE_Mac0.
 struct COSEStructure: Sendable {
   let headers: COSEHeaders
-  /// Nil if the payload is detached (`nil` in the message).
+  /// A byte string; nil if the payload is detached.
   let payload: CBORItem?
   let authenticator: ArraySlice<UInt8>
 
   /// - Parameters:
-  ///   - tag: the tag the message must carry; nil if it must be untagged, as everywhere in an mdoc.
-  ///   - readsPastSlips: whether null or undefined may stand for an empty unprotected header, and undefined for a
-  ///     detached payload. Neither is signed, and neither can be read in another way.
-  init(parsing item: CBORItem, tag: UInt64?, readsPastSlips: Bool) throws(COSEError) {
+  ///   - tag: the required tag; nil if the message must be untagged, as in an mdoc.
+  ///   - toleratesDeviations: whether to accept null or undefined as an empty unprotected header, and undefined as a
+  ///     detached payload. Neither is signed, and neither has another meaning.
+  init(parsing item: CBORItem, tag: UInt64?, toleratesDeviations: Bool) throws(COSEError) {
     var message = item
     if let tag {
       guard let content = item.content(ofTag: tag) else { throw .malformed("it lacks tag \(tag)") }
       message = content
     }
     guard let fields = message.elements.map(Array.init), fields.count == 4 else {
-      throw .malformed(message.tag.map { "it has tag \($0), and no tag may stand here" } ?? "it is no array of four")
+      throw .malformed(message.tag.map { "it has tag \($0), but must be untagged" } ?? "it is not an array of four")
     }
-    let hasHeader = !(readsPastSlips && [.null, .undefined].contains(fields[1].kind))
+    let hasHeader = !(toleratesDeviations && [.null, .undefined].contains(fields[1].kind))
     headers = try COSEHeaders(protected: fields[0], unprotected: hasHeader ? fields[1] : nil)
-    let isDetached = fields[2].isNull || (readsPastSlips && fields[2].kind == .undefined)
+    let isDetached = fields[2].isNull || (toleratesDeviations && fields[2].kind == .undefined)
     guard isDetached || fields[2].kind == .bytes, let authenticator = fields[3].bytes else {
-      throw .malformed("its payload, signature or tag is no byte string")
+      throw .malformed("its payload, signature or tag is not a byte string")
     }
     payload = isDetached ? nil : fields[2]
     self.authenticator = authenticator
@@ -143,7 +152,7 @@ struct COSEStructure: Sendable {
       context: context, protectedBytes: headers.protectedBytes, payload: payload, externalAAD: externalAAD)
   }
 
-  /// The same for a message that is still to be written.
+  /// Sig_structure or MAC_structure of a message that is being encoded.
   static func toBeAuthenticated(
     context: String, protectedBytes: ArraySlice<UInt8>, payload: ArraySlice<UInt8>, externalAAD: [UInt8]
   ) -> [UInt8] {

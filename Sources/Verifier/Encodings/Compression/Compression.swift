@@ -1,23 +1,24 @@
 import CZlib
 
-/// Decompression of untrusted bytes, bounded by what may come out.
+/// Decompression of untrusted bytes with bounded output.
 ///
-/// A megabyte can stand for a gigabyte, so no claim is believed. The stream first runs through a small buffer that is
-/// used again and again, which shows the length of its content and whether it is whole. Only then is it unpacked into
-/// memory of just that size. That is twice the work, but a refused stream never gets memory.
+/// The stream is inflated twice: first through a small buffer, to measure its content, then into memory of exactly that
+/// size. So no memory is allocated for a refused stream.
 package enum Inflation {
   /// The content of exactly one stream.
   ///
-  /// - Parameter limit: the most bytes that may come out.
+  /// - Parameter limit: the maximum number of bytes of content.
   package static func inflate(
     _ compressed: some Collection<UInt8>, format: CompressedFormat = .zlib, limit: Int
   ) throws(CompressionError) -> [UInt8] {
     let input = Array(compressed)
-    // zlib counts the bytes of a buffer in 32 bits.
+    // zlib counts bytes in 32 bits.
     guard input.count < Int(UInt32.max), limit < Int(UInt32.max) else { throw .tooLarge }
-    let length = try measure(input, format: format, limit: limit)
+    let window = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
+    defer { window.deallocate() }
+    let length = try run(input, format: format, through: window, limit: limit)
     var content = [UInt8](repeating: 0, count: length + 1)
-    // The byte to spare lets the stream reach its end before the buffer does.
+    // With the spare byte, the stream ends before the buffer is full.
     let written = try content.withUnsafeMutableBufferPointer { output throws(CompressionError) in
       try run(input, format: format, through: output, limit: length)
     }
@@ -25,28 +26,19 @@ package enum Inflation {
     return content
   }
 
-  /// How many bytes come out of a stream that is whole and within the limit.
-  private static func measure(
-    _ input: [UInt8], format: CompressedFormat, limit: Int
-  ) throws(CompressionError) -> Int {
-    let window = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
-    defer { window.deallocate() }
-    return try run(input, format: format, through: window, limit: limit)
-  }
-
-  /// Inflates into the buffer, from its start again whenever it is full, and returns how many bytes came out in all.
+  /// Inflates into the buffer and returns the total number of bytes. A full buffer is overwritten from its start.
   private static func run(
     _ input: [UInt8], format: CompressedFormat, through buffer: UnsafeMutableBufferPointer<UInt8>, limit: Int
   ) throws(CompressionError) -> Int {
     var state = z_stream()
-    // zlib keeps the address of the state, which therefore must not move while it is in use.
+    // zlib keeps the address of the state, which must not move.
     return try withUnsafeMutablePointer(to: &state) { stream throws(CompressionError) in
       guard inflateInit2_(stream, format.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
         throw .libraryFailure
       }
       defer { inflateEnd(stream) }
       return try input.withUnsafeBufferPointer { input throws(CompressionError) in
-        // zlib only reads the input, although the pointer's type allows writing.
+        // zlib only reads the input.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
         stream.pointee.avail_in = UInt32(input.count)
         while true {
@@ -66,7 +58,7 @@ package enum Inflation {
 
   private static func error(_ result: Int32) -> CompressionError {
     switch result {
-    // All input is used, and the stream has not ended.
+    // The input ends before the stream.
     case Z_OK, Z_BUF_ERROR: .truncated
     case Z_NEED_DICT: .presetDictionary
     case Z_MEM_ERROR: .libraryFailure
@@ -81,7 +73,7 @@ package enum CompressedFormat: Sendable, Hashable, CaseIterable {
   case zlib
   /// RFC 1952, one member.
   case gzip
-  /// RFC 1951, without a header and a checksum.
+  /// RFC 1951, without header and checksum.
   case deflate
 
   /// zlib's argument for the largest window, with the format added.
@@ -94,28 +86,25 @@ package enum CompressedFormat: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Why compressed bytes were refused.
+/// The reason why compressed bytes are refused.
 package enum CompressionError: Error, Sendable, Hashable {
-  /// The bytes are not of the format, or the checksum does not fit.
+  /// The bytes are not of the format, or the checksum is wrong.
   case malformed
-  /// The stream ends before its own end.
   case truncated
-  /// Bytes follow the stream's end.
   case trailingBytes
-  /// The stream needs a dictionary that it does not carry (RFC 1950, 2.2).
+  /// A dictionary that the stream does not contain (RFC 1950, 2.2).
   case presetDictionary
-  /// More comes out than was allowed.
   case tooLarge
-  /// zlib could not allocate its own state.
+  /// zlib could not allocate its state.
   case libraryFailure
 
-  /// The fault in words, which follow the name of the bytes.
+  /// The fault, to follow the name of the bytes.
   package var detail: String {
     switch self {
     case .malformed: "not of the format, or its checksum is wrong"
     case .truncated: "it ends too early"
     case .trailingBytes: "bytes follow its end"
-    case .presetDictionary: "it needs a dictionary that it does not carry"
+    case .presetDictionary: "it needs a preset dictionary, which is unsupported"
     case .tooLarge: "it inflates to more than is allowed"
     case .libraryFailure: "zlib failed"
     }
@@ -134,8 +123,8 @@ package enum Deflation {
     return Array(output.prefix(Int(length)))
   }
 
-  /// A stream whose content is `chunk` repeated this many times. The chunk is compressed once: after a full flush the
-  /// compressor remembers nothing, so its output would be the same each time.
+  /// Makes a stream whose content is `chunk` repeated `count` times. The chunk is compressed once: after a full flush,
+  /// the compressor would produce the same output again.
   package static func deflate(repeating chunk: [UInt8], count: Int) throws(CompressionError) -> [UInt8] {
     let part = try flushed(chunk)
     let sum = adler32(1, chunk, UInt32(chunk.count))
@@ -146,7 +135,7 @@ package enum Deflation {
       output += part
       total = adler32_combine(total, sum, chunk.count)
     }
-    // An empty last block of fixed codes (RFC 1951, 3.2.6), then the checksum.
+    // An empty last block of fixed codes (RFC 1951, 3.2.6), and the checksum.
     output += [0x03, 0x00]
     for shift in stride(from: 24, through: 0, by: -8) { output.append(UInt8(truncatingIfNeeded: total >> UInt(shift))) }
     return output
@@ -157,7 +146,7 @@ package enum Deflation {
     guard chunk.count < Int(UInt32.max) else { throw .tooLarge }
     var state = z_stream()
     var input = chunk
-    // The flush adds an empty stored block, which the bound does not count.
+    // The bound does not include the flush's empty stored block.
     var output = [UInt8](repeating: 0, count: Int(compressBound(UInt(chunk.count))) + 16)
     let written: Int? = withUnsafeMutablePointer(to: &state) { stream in
       let size = Int32(MemoryLayout<z_stream>.size)

@@ -2,10 +2,8 @@ import Base
 import Compression
 import Cryptography
 
-/// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1), encrypted directly to a key that is agreed by
-/// ECDH-ES (RFC 7518, 4.6).
-///
-/// There is no other key management here: there is no encrypted key that could be attacked.
+/// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1) with ECDH-ES in direct mode (RFC 7518, 4.6), the
+/// only supported key management: there is no encrypted key to attack.
 package struct CompactJWE: Sendable {
   package let header: JWEHeader
   /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
@@ -16,17 +14,17 @@ package struct CompactJWE: Sendable {
 
   package init(parsing text: some Sequence<UInt8>) throws(JWEError) {
     let text = Array(text)
-    // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
+    // Splitting stops early: otherwise a megabyte of dots would become a million parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
     guard parts.count == 5 else {
       throw .malformed("the JWE has \(parts.count > 5 ? "more than 5" : "\(parts.count)") parts, not 5")
     }
     var decoded: [[UInt8]] = []
     for (part, name) in zip(parts, Self.partNames) {
-      guard let bytes = Self.decode(part) else { throw .malformed("the JWE's \(name) is not base64url") }
+      guard let bytes = decodeURLSafe(part) else { throw .malformed("the JWE's \(name) is not base64url") }
       decoded.append(bytes)
     }
-    // The algorithm is checked first: with another algorithm these lengths might be right.
+    // Checked before the lengths, which depend on the algorithm.
     header = try JWEHeader(parsing: decoded[0])
     for (index, length) in [(1, 0), (2, AESGCM.nonceLength), (4, AESGCM.tagLength)]
     where decoded[index].count != length {
@@ -41,13 +39,9 @@ package struct CompactJWE: Sendable {
     "header", "encrypted key", "initialization vector", "ciphertext", "authentication tag",
   ]
 
-  /// The plaintext, inflated if the header says `zip` (RFC 7516, 4.1.3). Nothing is inflated or returned before the tag
-  /// was checked.
+  /// The plaintext, inflated if the header has `zip` (RFC 7516, 4.1.3). The tag is checked first.
   ///
-  /// Inflating takes time by the length of the compressed bytes and by that of their content. Both have the same bound,
-  /// and memory is taken only for content within it.
-  ///
-  /// - Throws: `JWEError`, which says why there is none.
+  /// The same bound applies to compressed bytes and to content. Memory is allocated only for content within the bound.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
     let ephemeral = try header.ephemeralKey(on: recipient.curve)
     let plaintext: [UInt8]
@@ -70,8 +64,35 @@ package struct CompactJWE: Sendable {
     }
   }
 
-  /// OtherInfo of RFC 7518, 4.6.2: AlgorithmID ‖ PartyUInfo ‖ PartyVInfo ‖ SuppPubInfo, the key's length in bits. With
-  /// direct agreement the algorithm is that of the content.
+  /// Encrypts by ECDH-ES in direct mode, with a fresh ephemeral key (RFC 7516, 5.1; RFC 7518, 4.6).
+  ///
+  /// - Parameter parameters: more parameters of the protected header.
+  /// - Returns: the compact serialization (RFC 7516, 7.1).
+  /// - Throws: `CryptoError` if the key's curve is not for key agreement.
+  package static func encrypt(
+    _ plaintext: [UInt8], to recipient: PublicKey, by encryption: JWEHeader.ContentEncryption,
+    parameters: [JSON.Member] = []
+  ) throws(CryptoError) -> String {
+    let ephemeral = try PrivateKey(generatingOn: recipient.curve)
+    let header: [JSON.Member] = [
+      .init("alg", .string(JWEHeader.algorithmName)), .init("enc", .string(encryption.rawValue)),
+      .init("epk", JSONWebKey.json(of: ephemeral.publicKey)),
+    ]
+    let protected = Base64.encodeURLSafe(JSON.object(header + parameters).serialized())
+    let key = try ConcatKDF.deriveKey(
+      from: try ephemeral.sharedSecret(with: recipient), info: otherInfo(encryption), length: encryption.keyLength)
+    let vector = try Random.bytes(AESGCM.nonceLength)
+    let sealed = try AESGCM.seal(plaintext, key: key, nonce: vector, additionalData: Array(protected.utf8))
+    let length = sealed.count - AESGCM.tagLength
+    // Direct agreement has no encrypted key.
+    return [
+      protected, "", Base64.encodeURLSafe(vector), Base64.encodeURLSafe(sealed[..<length]),
+      Base64.encodeURLSafe(sealed[length...]),
+    ].joined(separator: ".")
+  }
+
+  /// OtherInfo (RFC 7518, 4.6.2): AlgorithmID ‖ PartyUInfo ‖ PartyVInfo ‖ SuppPubInfo. SuppPubInfo is the key's length
+  /// in bits. In direct mode, AlgorithmID names the content encryption.
   static func otherInfo(
     _ encryption: JWEHeader.ContentEncryption, _ partyU: [UInt8] = [], _ partyV: [UInt8] = []
   ) -> [UInt8] {
@@ -82,14 +103,10 @@ package struct CompactJWE: Sendable {
   private static func bigEndian(_ number: Int) -> [UInt8] {
     stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
   }
-
-  private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
-    // A byte outside ASCII becomes a character that is in no alphabet.
-    Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
-  }
 }
 
-/// The protected header of a compact JWE (RFC 7516, 4.1), read once and strictly, by the profile of OpenID4VP 1.0, 8.3.
+/// The protected header of a compact JWE (RFC 7516, 4.1), read once and strictly, as the profile of OpenID4VP 1.0, 8.3
+/// requires.
 package struct JWEHeader: Sendable {
   /// Content encryption (RFC 7518, 5.3).
   package enum ContentEncryption: String, Sendable, Hashable, CaseIterable {
@@ -100,7 +117,7 @@ package struct JWEHeader: Sendable {
   }
 
   package static let algorithmName = "ECDH-ES"
-  /// DEFLATE (RFC 1951), the only `zip` that there is (RFC 7518, 7.3).
+  /// DEFLATE (RFC 1951), the only registered `zip` (RFC 7518, 7.3).
   private static let compressionName = "DEF"
 
   package let contentEncryption: ContentEncryption
@@ -110,22 +127,22 @@ package struct JWEHeader: Sendable {
   /// `apu` and `apv`, decoded; empty if absent (RFC 7518, 4.6.2).
   package let partyUInfo: [UInt8]
   package let partyVInfo: [UInt8]
-  /// `epk`, to be checked when the recipient's curve is known.
+  /// `epk`, unchecked until the recipient's curve is known.
   let ephemeralKey: JSON?
 
   init(parsing bytes: [UInt8]) throws(JWEError) {
     guard let json = try? JSON(parsing: bytes), json.object != nil else {
-      throw .invalidHeader("the header is not a JSON object, or has a member twice")
+      throw .invalidHeader("the header is not a JSON object, or has a duplicate member")
     }
     guard let algorithm = try Self.text("alg", of: json), let encryption = try Self.text("enc", of: json) else {
       throw .invalidHeader("the header has no \(json["alg"] == nil ? "alg" : "enc")")
     }
-    // No extension is understood here, so any critical one is refused (RFC 7516, 4.1.13).
-    guard json["crit"] == nil else { throw .invalidHeader("the header has crit, and no extension is known here") }
+    // No extension is supported, so any critical one is refused (RFC 7516, 4.1.13).
+    guard json["crit"] == nil else { throw .invalidHeader("the header has crit, but no extension is supported") }
     isCompressed = json["zip"] != nil
     guard !isCompressed || json["zip"]?.string?.hasSameBytes(as: Self.compressionName) == true else {
       throw .compressionNotAllowed(
-        "zip is \(json["zip"]?.string.map { "\"\(shown($0))\"" } ?? "no string"), not \"DEF\"")
+        "zip is \(json["zip"]?.string.map { "\"\(shown($0))\"" } ?? "of another type"), not \"DEF\"")
     }
     guard algorithm.hasSameBytes(as: Self.algorithmName) else {
       throw .algorithmUnsupported("alg is \"\(shown(algorithm))\", not \"\(Self.algorithmName)\"")
@@ -141,7 +158,7 @@ package struct JWEHeader: Sendable {
 
   private static func text(_ name: String, of json: JSON) throws(JWEError) -> String? {
     guard let value = json[name] else { return nil }
-    guard let text = value.string else { throw .invalidHeader("\(name) is no string") }
+    guard let text = value.string else { throw .invalidHeader("\(name) is not a string") }
     return text
   }
 
@@ -154,8 +171,7 @@ package struct JWEHeader: Sendable {
     return bytes
   }
 
-  /// `epk`, on the recipient's curve. One with a private part is refused too, because everyone who reads it could decrypt
-  /// the message.
+  /// `epk`, on the recipient's curve. A private part is refused, since anyone who reads it can decrypt the message.
   fileprivate func ephemeralKey(on curve: Curve) throws(JWEError) -> PublicKey {
     guard let json = ephemeralKey else { throw .ephemeralKeyInvalid("epk is missing") }
     guard json["d"] == nil else { throw .ephemeralKeyInvalid("epk has its private part, d") }
@@ -172,26 +188,27 @@ package struct JWEHeader: Sendable {
   }
 }
 
-/// Why a JWE is not opened. Each fault has the code and the detail that the report shows.
+/// The reason why a JWE does not open, with its code and its detail.
 package enum JWEError: Error, Sendable, Hashable {
-  /// Not the five parts of a compact serialization, one of them not strict base64url or of a wrong length.
+  /// The bytes are not the five parts of a compact serialization, or a part is not strict base64url or has a wrong
+  /// length.
   case malformed(String)
-  /// The header is no JSON object, names a parameter twice, has one of another type, or one that is critical.
+  /// The header is not a JSON object, or a parameter is a duplicate, critical, or of another type.
   case invalidHeader(String)
   /// `alg` is not ECDH-ES, or `enc` neither A128GCM nor A256GCM.
   case algorithmUnsupported(String)
   /// `zip` is not DEF.
   case compressionNotAllowed(String)
-  /// `epk` is missing, on another curve than the recipient's key, or no point of its curve.
+  /// `epk` is missing, has another curve than the recipient's key, or is not a point on its curve.
   case ephemeralKeyInvalid(String)
   /// The ciphertext does not authenticate.
   case decryptionFailed
   /// The plaintext is not exactly one DEFLATE stream.
   case compressionMalformed
-  /// More comes out of the plaintext than an answer may have.
+  /// The plaintext, perhaps inflated, is too large.
   case plaintextTooLarge
 
-  /// Whether the JWE opened, and only its content is at fault.
+  /// True if the JWE opened, and only its content is at fault.
   package var isOfPlaintext: Bool { self == .compressionMalformed || self == .plaintextTooLarge }
 
   package var detail: String {
@@ -199,7 +216,8 @@ package enum JWEError: Error, Sendable, Hashable {
     case .malformed(let detail), .invalidHeader(let detail), .algorithmUnsupported(let detail),
       .compressionNotAllowed(let detail), .ephemeralKeyInvalid(let detail):
       detail
-    case .decryptionFailed: "the JWE does not open with the key of kid: it is damaged, or epk, apu or apv are not its"
+    case .decryptionFailed:
+      "the JWE does not decrypt with the key that kid names: it is damaged, or its epk, apu or apv was changed"
     case .compressionMalformed: "not one DEFLATE stream"
     case .plaintextTooLarge: "the plaintext has more than \(Limits.jwePlaintextBytes) bytes"
     }
@@ -217,4 +235,35 @@ package enum JWEError: Error, Sendable, Hashable {
     case .plaintextTooLarge: .jwePlaintextTooLarge
     }
   }
+}
+
+extension Code {
+  public static let envelopeMalformed = Code(
+    "envelope.malformed", "The encrypted envelope does not have the prescribed members, types or sizes",
+    "Apple, Verifying Wallet identity requests: HPKEEnvelope; ISO/IEC TS 18013-7, Annex C", .wallet,
+    passes: "The encrypted envelope has the prescribed form")
+  public static let envelopeDecryptionFailed = Code(
+    "envelope.decryption_failed", "The ciphertext does not decrypt with this session's keys and transcript",
+    "RFC 9180, 5.2", .forged, passes: "The response decrypts with this session's keys and transcript")
+  public static let envelopePlaintextMalformed = Code(
+    "envelope.plaintext_malformed",
+    "The decrypted content is not a map with only `identity` (in-app), or not a JSON object (JWE)",
+    "Apple, Verifying Wallet identity requests: Topics", .wallet,
+    passes: "The envelope holds an identity and nothing else")
+  public static let jweHeaderInvalid = Code(
+    "jwe.header_invalid", "The JWE's header has a malformed or an unknown critical parameter",
+    "RFC 7516, 4.1", .wallet, passes: "The JWE's header is well-formed")
+  public static let jweAlgorithmUnsupported = Code(
+    "jwe.algorithm_unsupported", "The JWE is not encrypted by ECDH-ES with A128GCM or A256GCM",
+    "\(openID), 8.3; RFC 7518, 4.6", .wallet, passes: "The JWE is encrypted by the agreed algorithms")
+  public static let jweCompressionNotAllowed = Code(
+    "jwe.compression_not_allowed", "The JWE's compression algorithm is not DEF", "RFC 7516, 4.1.3",
+    .wallet, passes: "The JWE's compression is none or DEF")
+  public static let jweEphemeralKeyInvalid = Code(
+    "jwe.ephemeral_key_invalid",
+    "The JWE's ephemeral key is missing, for another use, on another curve, or not a point on its curve",
+    "RFC 7518, 4.6.1.1; RFC 7517, 4.2 to 4.4", .wallet, passes: "The JWE's ephemeral key is a point on the right curve")
+  public static let jwePlaintextTooLarge = Code(
+    "jwe.plaintext_too_large", "The JWE's plaintext inflates to more than the limit", "RFC 8725, 3.6; RFC 7516, 4.1.3",
+    .wallet, passes: "The JWE's plaintext is within the limit")
 }

@@ -8,13 +8,13 @@ package struct CompactJWS: Sendable {
   package let signature: [UInt8]
   private let signed: [UInt8]
 
-  /// - Parameter critical: the header parameters that the caller processes if `crit` names them.
+  /// - Parameter critical: the parameters in `crit` that the caller processes.
   package init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
     let text = Array(text)
-    // Splitting stops at one part too many: a megabyte of dots would otherwise become as many parts.
+    // Splitting stops early: otherwise a megabyte of dots would become a million parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Self.decode(parts[0]), let payload = Self.decode(parts[1]),
-      let signature = Self.decode(parts[2])
+    guard parts.count == 3, let header = decodeURLSafe(parts[0]), let payload = decodeURLSafe(parts[1]),
+      let signature = decodeURLSafe(parts[2])
     else { throw .malformed }
     self.header = try JWSHeader(parsing: header, understanding: critical)
     self.payload = payload
@@ -30,21 +30,21 @@ package struct CompactJWS: Sendable {
     case keyMismatch
   }
 
-  /// Verifies the signature by the header's algorithm, bound to the key's curve.
+  /// Verifies the signature by the header's algorithm, which is bound to the key's curve.
   ///
-  /// The key is always the caller's: `jwk`, `jku` and `x5u` of the header are never looked at, and `x5c` only by a caller
-  /// that has validated its path.
+  /// The caller always supplies the key: `jwk`, `jku` and `x5u` are never read. Only a caller that validates the path
+  /// takes the key from `x5c`.
   package func verify(with key: PublicKey, allowing allowed: [SignatureAlgorithm] = SignatureAlgorithm.jose) -> Verdict
   {
     guard let algorithm = header.algorithm, allowed.contains(algorithm) else { return .algorithmUnsupported }
     guard algorithm.joseCurves.contains(key.curve) else { return .keyMismatch }
     return algorithm.verify(signature, of: signed, key: key) ? .valid : .invalid
   }
+}
 
-  private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
-    // A byte outside ASCII becomes a character that is in no alphabet.
-    Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
-  }
+/// The bytes of a part of a compact serialization. A byte outside ASCII becomes a character outside every alphabet.
+func decodeURLSafe(_ part: ArraySlice<UInt8>) -> [UInt8]? {
+  Base64.decodeURLSafe(String(decoding: part, as: UTF8.self))
 }
 
 /// The protected header of a compact JWS (RFC 7515, 4.1), read once and strictly.
@@ -59,15 +59,15 @@ package struct JWSHeader: Sendable {
     package static let unencodedPayload = "b64"
   }
 
-  /// The value of `alg`, whatever it is.
+  /// The value of `alg`, supported or not.
   package let algorithmName: String
   package let type: String?
   package let keyID: String?
-  /// NumericDate, for profiles that have it in the header (ETSI TS 119 182-1, 5.1.11).
+  /// NumericDate, for profiles with `iat` in the header (ETSI TS 119 182-1, 5.1.11).
   package let issuedAt: Int64?
-  /// The certificates of `x5c`, DER, the signer's first. They only claim a key; the caller decides who may sign.
+  /// The certificates of `x5c` in DER, the signer's first. They are only a claim: the caller decides who may sign.
   package let certificateChain: [[UInt8]]?
-  /// The parameters that `crit` names. The caller understands all of them.
+  /// The parameters in `crit`. The caller understands all of them.
   package let critical: [String]
   private let json: JSON
 
@@ -86,8 +86,8 @@ package struct JWSHeader: Sendable {
     keyID = try Self.value(json[Name.keyID], \.string)
     issuedAt = try Self.value(json[Name.issuedAt], \.integer)
     certificateChain = try Self.certificates(json[Name.certificateChain])
-    // Without encoding the payload may be anything, dots included; nothing that we read is signed so. Older JAdES
-    // writers say that it is encoded (RFC 7797, 3).
+    // An unencoded payload may contain dots, and no supported profile has an unencoded payload. Older JAdES writers
+    // state explicitly that the payload is encoded (RFC 7797, 3).
     guard json[Name.unencodedPayload].map({ $0 == true && understood.contains(Name.unencodedPayload) }) ?? true else {
       throw .unsupportedCritical
     }
@@ -100,7 +100,7 @@ package struct JWSHeader: Sendable {
     return value
   }
 
-  /// RFC 7515, 4.1.6: base64 as PEM has it, not base64url.
+  /// RFC 7515, 4.1.6: base64, not base64url.
   private static func certificates(_ json: JSON?) throws(JOSEError) -> [[UInt8]]? {
     guard let json else { return nil }
     guard let elements = json.array, !elements.isEmpty else { throw .invalidHeader }
@@ -112,7 +112,8 @@ package struct JWSHeader: Sendable {
     return certificates
   }
 
-  /// RFC 7515, 4.1.11: not empty, no name twice, every name present and understood.
+  /// RFC 7515, 4.1.11: `crit` is not empty and has no duplicates, and each name is present in the header and
+  /// understood.
   private static func critical(
     in json: JSON, understanding understood: Set<String>
   ) throws(JOSEError) -> [String] {
@@ -128,14 +129,54 @@ package struct JWSHeader: Sendable {
   }
 }
 
-/// Why bytes are no JWS or no JWK. `CompactJWS.verify` says whether a well-formed JWS is valid.
+/// The signer of a JWS (RFC 7515, 5.1), with its protected header.
+package struct JWSSigner: Sendable {
+  package let algorithm: SignatureAlgorithm
+  private let key: PrivateKey
+  private let parameters: [JSON.Member]
+
+  /// - Parameter parameters: the protected header in its order, without `alg`, which follows from the key's curve.
+  package init(key: PrivateKey, parameters: [JSON.Member]) throws(JOSEError) {
+    guard let algorithm = SignatureAlgorithm.preferredInJOSE(for: key.curve) else { throw .invalidKey }
+    self.algorithm = algorithm
+    self.key = key
+    self.parameters = parameters
+  }
+
+  /// The compact serialization (RFC 7515, 7.1).
+  package func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
+    let payload = Base64.encodeURLSafe(payload)
+    let (protected, signature) = try sign(encoded: payload)
+    return protected + "." + payload + "." + signature
+  }
+
+  /// The general JSON serialization (RFC 7515, 7.2.1).
+  package static func sign(_ payload: [UInt8], by signers: [JWSSigner]) throws(CryptoError) -> JSON {
+    let payload = Base64.encodeURLSafe(payload)
+    var signatures: [JSON] = []
+    for signer in signers {
+      let (protected, signature) = try signer.sign(encoded: payload)
+      signatures.append(["protected": .string(protected), "signature": .string(signature)])
+    }
+    return ["payload": .string(payload), "signatures": .array(signatures)]
+  }
+
+  private func sign(encoded payload: String) throws(CryptoError) -> (protected: String, signature: String) {
+    let header = JSON.object([JSON.Member("alg", .string(algorithm.name))] + parameters)
+    let protected = Base64.encodeURLSafe(header.serialized())
+    let message = Array((protected + "." + payload).utf8)
+    return (protected, Base64.encodeURLSafe(try algorithm.sign(message, key: key)))
+  }
+}
+
+/// The reason why bytes are not a JWS or JWK. `CompactJWS.verify` judges a well-formed JWS.
 package enum JOSEError: Error, Sendable, Hashable {
-  /// Not the three parts of a compact serialization, or one of them is not strict base64url.
+  /// The bytes are not the three parts of a compact serialization, or a part is not strict base64url.
   case malformed
-  /// The header is not a JSON object, names a parameter twice, or has a parameter of another type.
+  /// The header is not a JSON object, or a parameter is a duplicate or of another type.
   case invalidHeader
-  /// `crit` names a parameter that the caller does not process, or the payload is not encoded (`b64`, RFC 7797).
+  /// An unsupported parameter in `crit`, or an unencoded payload (`b64`, RFC 7797).
   case unsupportedCritical
-  /// Not a public key of a known type on a known curve.
+  /// The JWK is not a public key of a known type on a known curve.
   case invalidKey
 }

@@ -1,18 +1,18 @@
 import Base
 import Cryptography
 
-/// A public key as a JSON Web Key (RFC 7517; RFC 7518, 6.2; RFC 8037, 2), with what it says about its use.
+/// A public key as a JSON Web Key (RFC 7517; RFC 7518, 6.2; RFC 8037, 2), with its permitted use.
 package struct JSONWebKey: Sendable {
   package let key: PublicKey
   package let keyID: String?
-  /// `alg`: the one algorithm that the key is meant for.
+  /// `alg`: the key's only algorithm.
   package let algorithmName: String?
   /// `use`: `sig` or `enc`.
   package let use: String?
   /// `key_ops`.
   package let operations: [String]?
 
-  /// Unknown members are ignored. A private part (`d`) is refused: a key that was sent is no longer secret.
+  /// Unknown members are ignored. A private part (`d`) is refused: a private key that was sent is no longer secret.
   package init(parsing json: JSON) throws(JOSEError) {
     guard json.object != nil, json["d"] == nil else { throw .invalidKey }
     key = try Self.publicKey(json)
@@ -29,16 +29,10 @@ package struct JSONWebKey: Sendable {
     operations = names
   }
 
-  /// Whether the key may verify signatures of this algorithm: curve, `alg`, `use` and `key_ops` agree.
-  package func mayVerify(_ algorithm: SignatureAlgorithm) -> Bool {
-    algorithm.joseCurves.contains(key.curve) && (algorithmName?.hasSameBytes(as: algorithm.name) ?? true)
-      && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
-  }
-
-  /// The key, to agree a secret with by ECDH-ES; nil if `alg`, `use` or `key_ops` is for something else.
+  /// The key for ECDH-ES; nil if `alg`, `use` or `key_ops` is for another use.
   package var agreementKey: PublicKey? {
     let isForAgreement = (use ?? "enc") == "enc" && (algorithmName?.hasSameBytes(as: JWEHeader.algorithmName) ?? true)
-    // A public key's operations should be empty (RFC 7517, 4.3 lists those of private keys).
+    // A public key's operations should be empty: RFC 7517, 4.3 lists operations of private keys.
     let isAllowed = operations.map { $0.isEmpty || $0.contains("deriveKey") || $0.contains("deriveBits") } ?? true
     return isForAgreement && isAllowed ? key : nil
   }
@@ -68,18 +62,12 @@ package struct JSONWebKey: Sendable {
     return text
   }
 
-  /// The names of JOSE's registry; the brainpool curves have theirs from ISO/IEC TS 18013-7.
-  private static let curves: KeyValuePairs<String, Curve> = [
-    "P-256": .p256, "P-384": .p384, "P-521": .p521, "Ed25519": .ed25519, "Ed448": .ed448, "X25519": .x25519,
-    "X448": .x448, "brainpoolP256r1": .brainpoolP256r1, "brainpoolP320r1": .brainpoolP320r1,
-    "brainpoolP384r1": .brainpoolP384r1, "brainpoolP512r1": .brainpoolP512r1,
-  ]
+  /// `Curve` has the names of JOSE's registry, and of ISO/IEC TS 18013-7 for the brainpool curves.
+  private static func curve(named name: String) -> Curve? {
+    Curve.allCases.first { $0.rawValue.hasSameBytes(as: name) }
+  }
 
-  private static func curve(named name: String) -> Curve? { curves.first { $0.key.hasSameBytes(as: name) }?.value }
-}
-
-extension JSONWebKey {
-  /// The members that make up a public key's value, in the alphabetical order of RFC 7638, 3.2 and 3.3.
+  /// The members of a public key's value, in the alphabetical order of RFC 7638, 3.2 and 3.3.
   private static func requiredMembers(_ key: PublicKey) -> [JSON.Member] {
     let curve = JSON.Member("crv", .string(key.curve.rawValue))
     guard let (x, y) = key.coordinates else {
@@ -91,7 +79,7 @@ extension JSONWebKey {
     ]
   }
 
-  /// The public key with the members of its value only.
+  /// The public key without its use.
   static func json(of key: PublicKey) -> JSON { .object(requiredMembers(key)) }
 
   /// The JWK thumbprint with SHA-256 (RFC 7638; RFC 8037, appendix A.3).
@@ -99,7 +87,7 @@ extension JSONWebKey {
     HashAlgorithm.sha256.hash(json(of: key).serialized())
   }
 
-  /// A public key to be published for encryption to it by ECDH-ES, named by its thumbprint.
+  /// A public key for ECDH-ES, with its thumbprint as `kid`.
   package static func encryptionKey(_ key: PublicKey) -> JSON {
     .object(
       requiredMembers(key) + [

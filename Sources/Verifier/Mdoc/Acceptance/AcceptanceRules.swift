@@ -1,76 +1,63 @@
 import Base
 
-extension DocumentReport {
-  /// Whether the document was only refused because requested elements are missing.
-  fileprivate var lacksOnlyElements: Bool {
-    checks.filter { $0.outcome == .failed }.map(\.code) == [.elementMissing]
-  }
-
-  fileprivate mutating func warnOfMissingElements() {
-    checks = checks.map { check in
-      guard check.code == .elementMissing else { return check }
-      let missing = check.detail.map { $0 + "; " } ?? ""
-      return Check(check.code, .warning, detail: missing + "another document satisfies the request")
-    }
-  }
-}
-
-/// Decides by the request whether verified documents are accepted. A requested element must be there. An element that was
-/// not requested is named, and its value dropped.
-struct AcceptanceRules {
+/// Decides whether verified documents satisfy the request and are accepted. Every requested element must be returned.
+/// An unrequested element is named, and its value is dropped.
+struct AcceptanceRules: Sendable {
   /// Nil accepts every verified element of every verified document.
   let request: PresentationRequest?
   let isStrict: Bool
   let fallsBackToAgeInYears: Bool
+  /// Whether the responses hold data that was not read, unrequested proofs included.
   let leavesUnread: Bool
   let now: Timestamp
 
   /// - Parameters:
-  ///   - answered: for each outcome the index of the document in the request that it answers.
-  ///   - report: makes the report out of the checks of the response and of each document.
+  ///   - requestIndices: for each outcome the index of the requested document that it satisfies.
+  ///   - report: the report of the response, without checks.
   func decide(
-    _ outcomes: [DocumentOutcome], answering answered: [Int?], responseChecks: CheckList,
-    report: (_ checks: [Check], _ documents: [DocumentReport]) -> VerificationReport
+    _ outcomes: [DocumentOutcome], requestIndices: [Int?], responseChecks: CheckList, report: VerificationReport
   ) -> Verdict {
     var responseChecks = responseChecks
-    var reports: [DocumentReport] = []
+    var report = report
     var accepted: [AcceptedDocument] = []
-    // Unless every part of the answer is authentic, no document is looked at further.
-    let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy(\.isVerified)
-    let isAnyOf = request?.requiresAllDocuments == false
-    for (outcome, index) in zip(outcomes, answered) {
-      var report = outcome.report
-      if isAuthentic, case .verified(let document, _) = outcome {
-        let decision = decide(document, answering: index)
-        report.checks += decision.checks
+    // Unless every part of the response is authentic, no document is examined further.
+    let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy { $0.verified != nil }
+    for (outcome, index) in zip(outcomes, requestIndices) {
+      report.documents.append(outcome.report)
+      let last = report.documents.count - 1
+      if isAuthentic, let document = outcome.verified {
+        let decision = decide(document, requestIndex: index)
+        report.documents[last].checks += decision.checks
         if let document = decision.accepted { accepted.append(document) }
       } else {
-        report.checks += Self.codes.map { Check($0, .notRun) }
+        report.documents[last].checks += Self.codes.map { Check($0, .notRun) }
       }
-      reports.append(report)
     }
     if let request, request.requiresAllDocuments {
-      let missing = request.documents.indices.filter { !answered.contains($0) }.map { request.documents[$0].docType }
+      let missing = request.documents.indices.filter { !requestIndices.contains($0) }
+        .map { request.documents[$0].docType }
       let repeated = isAuthentic ? repeatedDocuments(outcomes) : []
       responseChecks.require(
         missing.isEmpty && repeated.isEmpty, .documentMissing, (missing + repeated).joined(separator: ", "))
     } else {
       responseChecks.notRun(.documentMissing)
     }
-    // Where any one is enough, an authentic document beside it may lack elements. Nothing else of it is forgiven: a failed
-    // check of age, type or expiry speaks against the answer.
+    // If any one document is enough, another authentic document may lack elements. No other failure is ignored: a
+    // failed check of age, type or expiry counts against the response.
+    let isAnyOf = request?.requiresAllDocuments == false
     let spared =
-      isAnyOf && !isStrict && !accepted.isEmpty ? reports.indices.filter { reports[$0].lacksOnlyElements } : []
-    for index in spared { reports[index].warnOfMissingElements() }
+      isAnyOf && !isStrict && !accepted.isEmpty
+      ? report.documents.indices.filter { report.documents[$0].lacksOnlyElements } : []
+    for index in spared { report.documents[index].warnOfMissingElements() }
     let isComplete = !accepted.isEmpty && accepted.count == outcomes.count - spared.count
-    // Where any one is enough, it is the first of the request that discloses something. The others may be of another person,
-    // so they are not shown.
+    // Shows only the first requested document that discloses something. The other documents may belong to another
+    // person.
     let ordered = accepted.sorted { ($0.requestIndex ?? 0) < ($1.requestIndex ?? 0) }
     let one = ordered.first(where: \.disclosesSomething) ?? ordered.first
     let shown = isAnyOf ? one.map { [$0] } ?? [] : accepted
     if isComplete { checkDisclosure(shown, &responseChecks) } else { responseChecks.notRun(.nothingDisclosed) }
-    let report = report(responseChecks.checks, reports)
-    // One document that fails refuses the whole answer: otherwise a forged one could ride along with a genuine one.
+    report.checks = responseChecks.checks
+    // One failed document rejects the whole response, so that no forged document can accompany a genuine one.
     guard report.reasons.isEmpty, isComplete else { return .refused(report) }
     let presentation = AcceptedPresentation(
       documents: shown, leavesUnread: leavesUnread || shown.count < outcomes.count)
@@ -83,120 +70,110 @@ struct AcceptanceRules {
     .documentExpired,
   ]
 
-  /// Names each document that is not known to be another than one before it: "two licences" are not one licence twice.
+  /// Names each document that may be the same as an earlier one: "two licences" are not one licence twice.
   private func repeatedDocuments(_ outcomes: [DocumentOutcome]) -> [String] {
-    let documents = outcomes.compactMap { if case .verified(let document, _) = $0 { document } else { nil } }
+    let documents = outcomes.compactMap(\.verified)
     return documents.indices.compactMap { index in
       documents[..<index].firstIndex { !$0.isDistinct(from: documents[index]) }
         .map { "documents[\(index)] may be the same document as documents[\($0)]" }
     }
   }
 
-  /// Warns, or in strict mode rejects, if genuine documents disclose nothing that was asked for: they then prove
-  /// only that they are there.
+  /// Warns if genuine documents disclose no requested data, since they then prove only that they exist. In strict mode
+  /// this rejects.
   private func checkDisclosure(_ shown: [AcceptedDocument], _ checks: inout CheckList) {
     guard !checks.hasFailed else { return checks.notRun(.nothingDisclosed) }
     let others = shown.map(\.unrequestedElements.count).reduce(0, +)
     checks.expect(
       shown.contains(where: \.disclosesSomething), .nothingDisclosed,
-      "nothing that was asked for came; \(others) elements that were not asked for are left out", isStrict: isStrict)
+      "no requested element was returned; \(others) unrequested elements are omitted", isStrict: isStrict)
   }
 
-  // MARK: One document
-
   private func decide(
-    _ document: VerifiedDocument, answering index: Int?
+    _ document: VerifiedDocument, requestIndex index: Int?
   ) -> (checks: [Check], accepted: AcceptedDocument?) {
-    guard let request else { return decideUnrequested(document) }
     var checks = CheckList(expecting: 8)
-    guard let index, case let wanted = request.documents[index] else {
-      checks.failed(.docTypeNotRequested, "\(shown(document.docType)) came more often than it was asked for")
+    let isRequested = request != nil
+    // Without a request every verified element is shown.
+    let wanted =
+      request == nil
+      ? DocumentRequest(docType: document.docType, elements: document.elements.map { ElementRequest($0) })
+      : index.flatMap { request?.documents[$0] }
+    guard let wanted else {
+      checks.failed(.docTypeNotRequested, "\(shown(document.docType)) is returned more often than it was requested")
       return (checks.checks, nil)
     }
+    let retention: (ElementReference) -> Retention = { isRequested ? wanted.retention(of: $0) : .none }
     let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
-    // Values are made once: a portrait is not small.
+    // Each value is made only once: a portrait is large.
     var requested: [AcceptedDocument.Element] = []
     requested.reserveCapacity(wanted.elements.count)
     var missing: [ElementRequest] = []
     for element in wanted.elements
-    where !appendValues(of: element, in: document, to: &requested, retention: wanted.retention) {
+    where !appendValues(of: element, in: document, to: &requested, retention: retention) {
       missing.append(element)
     }
     let thresholds = wanted.ageThresholds
     let answers = thresholds.compactMap(age.answer)
     let mistyped = checkTypes(of: document, &checks) { element in
-      requested.contains { $0.reference == element }
-        || !thresholds.isEmpty && age.mistypedAttestations.contains(element)
+      isRequested
+        && (requested.contains { $0.reference == element }
+          || !thresholds.isEmpty && age.mistypedAttestations.contains(element))
     }
     let undecided = thresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
-      .map { ageElement($0, document.docType) }
+      .map { ElementReference.ageAttestation($0, ofDocType: document.docType) }
       .filter { !mistyped.contains($0) }
     let lacking = missing.filter(\.isRequired)
-    checks.require(
-      lacking.isEmpty && undecided.isEmpty, .elementMissing,
-      names(
-        lacking.map { ($0.element, names($0.alternatives).map { " (nor in its place \($0))" } ?? "") }
-          + undecided.map { ($0, " (nor another element that was asked for and decides it)") }))
-
-    let unrequested = document.elements.filter { element in
-      !requested.contains { $0.reference == element } && !answers.contains { $0.provedBy == element }
+    let unrequested =
+      isRequested
+      ? document.elements.filter { element in
+        !requested.contains { $0.reference == element } && !answers.contains { $0.provedBy == element }
+      } : []
+    if isRequested {
+      checks.require(
+        lacking.isEmpty && undecided.isEmpty, .elementMissing,
+        names(
+          lacking.map { ($0.element, names($0.alternatives).map { " (nor its alternatives \($0))" } ?? "") }
+            + undecided.map { ($0, " (nor another requested element that decides it)") }))
+    } else {
+      checks.notRun(.elementMissing)
     }
-    if isStrict {
+    if isRequested, isStrict {
       checks.require(unrequested.isEmpty, .elementUnexpected, names(unrequested))
     } else {
       checks.notRun(.elementUnexpected)
     }
     checkAge(age, wanted, answers, &checks)
-    checkExpiry(document, by: wanted, &checks)
+    checkExpiry(document, by: isRequested ? wanted : nil, &checks)
     guard !checks.hasFailed else { return (checks.checks, nil) }
-    let accepted = make(
-      document, answering: index, elements: requested,
-      deviceSigned: wanted.elements.map { ($0.element, wanted.retention(of: $0.element)) }, ageAnswers: answers,
-      missing: missing.map(\.element), unrequested: unrequested,
-      retention: .strictest(of: (document.elements + document.deviceSignedElements).map(wanted.retention)))
-    return (checks.checks, accepted)
-  }
-
-  /// Without a request every verified element is shown.
-  private func decideUnrequested(_ document: VerifiedDocument) -> (checks: [Check], accepted: AcceptedDocument?) {
-    var checks = CheckList(expecting: 8)
-    _ = checkTypes(of: document, &checks) { _ in false }
-    checks.notRun(.elementMissing, .elementUnexpected)
-    let all = DocumentRequest(docType: document.docType, elements: document.elements.map { ElementRequest($0) })
-    let age = AgeEvaluation(document: document, request: all, fallsBackToAgeInYears: false, now: now)
-    checkAge(age, all, [], &checks)
-    checkExpiry(document, by: nil, &checks)
-    guard !checks.hasFailed else { return (checks.checks, nil) }
-    var requested: [AcceptedDocument.Element] = []
-    for element in all.elements {
-      _ = appendValues(of: element, in: document, to: &requested, retention: { _ in .none })
-    }
-    let accepted = make(
-      document, answering: nil, elements: requested,
-      deviceSigned: document.deviceSignedElements.map { ($0, .none) }, ageAnswers: [], missing: [], unrequested: [],
-      retention: .none)
+    let deviceSigned = (isRequested ? wanted.elements.map(\.element) : document.deviceSignedElements)
+      .compactMap { reference in
+        document.deviceSignedValue(of: reference).map {
+          AcceptedDocument.Element(reference: reference, value: $0, retention: retention(reference))
+        }
+      }
+    let accepted = AcceptedDocument(
+      requestIndex: index, docType: document.docType, elements: requested, deviceSignedElements: deviceSigned,
+      ageAnswers: answers, missingElements: missing.map(\.element), unrequestedElements: unrequested,
+      retention: .strictest(of: (document.elements + document.deviceSignedElements).map(retention)),
+      issuer: document.issuer, validity: document.validity, deviceAuthentication: document.deviceAuthentication,
+      revocation: document.revocation)
     return (checks.checks, accepted)
   }
 
   /// Names every returned element whose value has another type than its standard prescribes (ISO/IEC 18013-5:2021,
-  /// 7.2.1). That is a fault of the document's profile: it warns, and rejects in strict mode. Where the element was asked
-  /// for, it always rejects: in a result, a text cannot be told from the date that was asked for.
-  ///
-  /// - Returns: the mistyped elements that were asked for.
+  /// 7.2.1). Such a deviation from the profile warns, and rejects in strict mode. For a requested element it always
+  /// rejects: a relying party could not tell a text from the requested date.
+  /// - Returns: the mistyped elements that were requested.
   private func checkTypes(
     of document: VerifiedDocument, _ checks: inout CheckList, isRequested: (ElementReference) -> Bool
   ) -> [ElementReference] {
-    var mistyped: [ElementReference] = []
-    var expected: [ElementReference: ElementTypes] = [:]
+    var mistyped: [(element: ElementReference, types: ElementTypes)] = []
     document.forEachElement { element, item in
-      guard let types = DocTypeCatalogue.expectedTypes(of: element, violatedBy: item) else { return }
-      mistyped.append(element)
-      expected[element] = types
+      if let types = DocTypeCatalogue.expectedTypes(of: element, violatedBy: item) { mistyped.append((element, types)) }
     }
-    let requested = mistyped.filter(isRequested)
-    let detail = names(mistyped) { element in
-      expected[element].map { " (\($0.names.joined(separator: " or ")) expected)" }
-    }
+    let requested = mistyped.map(\.element).filter(isRequested)
+    let detail = names(mistyped.map { ($0.element, " (\($0.types.names.joined(separator: " or ")) expected)") })
     checks.expect(mistyped.isEmpty, .elementTypeInvalid, detail, isStrict: isStrict || !requested.isEmpty)
     return requested
   }
@@ -212,8 +189,9 @@ struct AcceptanceRules {
     checks.require(answer.answer, .ageBelowMinimum, "minimum \(minimum)")
   }
 
-  /// Checks the document's own expiry date, which is separate from the validity of its signature. The whole of that day
-  /// still counts as valid. Without a request, or if it accepts expired documents, an expired one only warns.
+  /// Checks the document's own expiry date, which is separate from the validity of its signature. The document is valid
+  /// until the end of that day. If there is no request, or the request accepts expired documents, an expired document
+  /// only warns.
   private func checkExpiry(_ document: VerifiedDocument, by wanted: DocumentRequest?, _ checks: inout CheckList) {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
@@ -228,46 +206,83 @@ struct AcceptanceRules {
       isStrict: isStrict || wanted?.acceptsExpired == false)
   }
 
-  /// Appends the element's value, and the values of those alternatives that came, each once.
-  ///
-  /// - Returns: whether any of them came.
+  /// Appends the values of the element and of its returned alternatives, without duplicates.
+  /// - Returns: whether any of them was returned.
   private func appendValues(
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element],
     retention: (ElementReference) -> Retention
   ) -> Bool {
-    var isThere = false
+    var isReturned = false
     for reference in [request.element] + request.alternatives {
       // Two requests may have the same alternative.
       if found.contains(where: { $0.reference == reference }) {
-        isThere = true
+        isReturned = true
       } else if let value = document[reference] {
         found.append(.init(reference: reference, value: value, retention: retention(reference)))
-        isThere = true
+        isReturned = true
       }
     }
-    return isThere
+    return isReturned
+  }
+}
+
+extension DocumentReport {
+  /// Whether only the check for missing elements failed.
+  fileprivate var lacksOnlyElements: Bool {
+    checks.filter { $0.outcome == .failed }.map(\.code) == [.elementMissing]
   }
 
-  private func ageElement(_ threshold: Int, _ docType: String) -> ElementReference {
-    ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), AgeAttestations.identifier(for: threshold))
+  fileprivate mutating func warnOfMissingElements() {
+    checks = checks.map { check in
+      guard check.code == .elementMissing else { return check }
+      let missing = check.detail.map { $0 + "; " } ?? ""
+      return Check(check.code, .warning, detail: missing + "another document satisfies the request")
+    }
   }
+}
 
-  private func make(
-    _ document: VerifiedDocument, answering index: Int?, elements: [AcceptedDocument.Element],
-    deviceSigned: [(ElementReference, Retention)], ageAnswers: [AgeAnswer], missing: [ElementReference],
-    unrequested: [ElementReference], retention: Retention
-  ) -> AcceptedDocument {
-    AcceptedDocument(
-      requestIndex: index, docType: document.docType,
-      elements: elements,
-      deviceSignedElements: deviceSigned.compactMap { reference, retention in
-        document.deviceSignedValue(of: reference).map {
-          .init(reference: reference, value: $0, retention: retention)
-        }
-      },
-      ageAnswers: ageAnswers, missingElements: missing, unrequestedElements: unrequested,
-      retention: retention, issuer: document.issuer, validity: document.validity,
-      deviceAuthentication: document.deviceAuthentication,
-      revocation: document.revocation)
-  }
+extension Code {
+  public static let elementTypeInvalid = Code(
+    "mdoc.element.type_invalid",
+    "An element's type differs from its standard's (only a warning if it was not requested)", "\(iso), 7.2.1",
+    .issuer, passes: "Every element has the type that its standard prescribes")
+  public static let elementMissing = Code(
+    "policy.element_missing", "A requested element was not returned", "\(iso), 8.3.2.1.2.2",
+    "The person declined it or the document lacks it. If you do not need it, make it optional.",
+    passes: "Every required element was returned")
+  public static let elementUnexpected = Code(
+    "policy.element_unexpected", "An element that was not requested was returned, and the policy is strict",
+    "\(iso), 8.3.2.1.2.2", .wallet, passes: "Nothing unrequested was returned", cases: "E13")
+  public static let documentMissing = Code(
+    "policy.document_missing", "A required document was not returned, or another was returned twice",
+    "\(iso), 8.3.2.1.2.2",
+    "The person declined it, has no such document, or presented one twice: ask for `document_number`.",
+    passes: "Every required document was returned")
+  public static let ageContradictory = Code(
+    "policy.age_contradictory", "The age attestations contradict each other", "\(iso), 7.2.5", .issuer,
+    passes: "The age attestations are consistent")
+  public static let ageInconsistent = Code(
+    "policy.age_inconsistent", "Birth date, age and age attestations do not agree", "\(iso), 7.2.5", .issuer,
+    passes: "The age attestations match the date of birth", warns: true)
+  public static let ageBelowMinimum = Code(
+    "policy.age_below_minimum", "The person is younger than the minimum age", "\(iso), 7.2.5",
+    "Refuse the person; the document itself is genuine.", passes: "The required age is reached")
+  public static let documentExpired = Code(
+    "policy.document_expired", "The document's own expiry date has passed", "\(iso), 7.2.1",
+    "Ask for a current document; a request with `accept_expired` takes an expired one, with a warning.",
+    passes: "The document's own expiry date has not passed")
+  public static let nothingDisclosed = Code(
+    "policy.nothing_disclosed", "The response is genuine and discloses nothing that was requested",
+    "\(iso), 8.3.2.1.2.2",
+    "It proves only that such a document exists; require the elements that you need.",
+    passes: "Something requested was disclosed", warns: true)
+}
+
+extension CodeGroup {
+  public static let acceptance = CodeGroup(
+    "Requested data",
+    [
+      .elementTypeInvalid, .elementMissing, .elementUnexpected, .documentMissing, .ageContradictory, .ageInconsistent,
+      .ageBelowMinimum, .documentExpired, .nothingDisclosed,
+    ])
 }

@@ -4,10 +4,57 @@ extension DocTypeDefinition {
   static let mDL = DocTypeDefinition(
     DocType.mDL, "Mobile driving licence", source: "ISO/IEC 18013-5",
     signerUsages: [TrustAnchor.documentSignerUsage], [.mDL, .aamva])
+
+  static let photoID = DocTypeDefinition(
+    DocType.photoID, aliases: [DocType.photoIDDraft], "Photo ID", source: "ISO/IEC TS 23220-4",
+    [.iso23220, .iso23220PhotoID, .iso23220DataGroups, .iso23220PhotoIDDraft, .iso23220TravelDocument])
+
+  /// ISO/IEC DTS 23220-4 of 2025-12 (WG 4 N 4862 and N 4871).
+  fileprivate static let photoIDOf2025 = "ISO/IEC 23220-4 (2025-12)"
+  /// WG 4 N 4583.
+  fileprivate static let photoIDOf2024 = "ISO/IEC 23220-4 (2024)"
+
+  static let europeanPID = DocTypeDefinition(
+    DocType.europeanPID, "Person identification data (EU)", source: "EUDI Wallet, PID Rulebook (CIR 2024/2977)",
+    signerUsages: .europeanSignerUsages, [.europeanPID])
+
+  static let europeanAgeVerification = DocTypeDefinition(
+    DocType.europeanAgeVerification, "Proof of age (EU)", source: "EU age verification profile",
+    signerUsages: .europeanSignerUsages,
+    [
+      NamespaceDefinition(
+        Namespace.europeanAgeVerification, "Proof of age", hasAgeAttestations: true,
+        // The list of the profile itself ends after the ages.
+        [.attestation(ofAge: 18, .mandatory)] + [.init("portrait", .bytes, "Portrait")].only(in: "Google's Longfellow"))
+    ])
+
+  /// The My Number Card in Apple Wallet.
+  static let japanMyNumber = DocTypeDefinition(
+    DocType.japanMyNumber, "My Number Card (Japan)", source: "Apple, Verify with Wallet",
+    [
+      NamespaceDefinition(
+        Namespace.iso23220, "ISO/IEC 23220", hasAgeAttestations: true,
+        [
+          .init("birth_date", [.fullDate, .dateTime, .approximateDate], "Date of birth"),
+          .init("sex", .unsigned, "Sex"),
+          .init("age_in_years", .unsigned, "Age in years"),
+        ]),
+      NamespaceDefinition(
+        Namespace.iso23220Japan, "Particular to Japan",
+        [
+          .init("full_name_unicode", .notPrescribed, "Name"),
+          .init("portrait", .notPrescribed, "Portrait"),
+          .init("resident_address_unicode", .notPrescribed, "Address"),
+          .init("local_gov_code_unicode", .notPrescribed, "Local government code"),
+          .init("individual_number_unicode", .notPrescribed, "Individual Number"),
+          .init("sex_unicode", .notPrescribed, "Sex in writing"),
+          .init("birth_date_unicode", .notPrescribed, "Date of birth in writing"),
+        ]),
+    ])
 }
 
 extension NamespaceDefinition {
-  /// ISO/IEC 18013-5:2021, Table 5, with what the second edition adds.
+  /// ISO/IEC 18013-5:2021, Table 5, with the second edition's additions.
   static let mDL = NamespaceDefinition(
     Namespace.mDL, "Mobile driving licence", hasAgeAttestations: true,
     [
@@ -86,20 +133,7 @@ extension NamespaceDefinition {
         .init("audit_information", .text, "Audit information (older)"),
         .init("aamva_version", .unsigned, "AAMVA version (older)"),
       ].only(in: "AAMVA guidelines before 1.5"))
-}
 
-extension DocTypeDefinition {
-  static let photoID = DocTypeDefinition(
-    DocType.photoID, aliases: [DocType.photoIDDraft], "Photo ID", source: "ISO/IEC TS 23220-4",
-    [.iso23220, .iso23220PhotoID, .iso23220DataGroups, .iso23220PhotoIDDraft, .iso23220TravelDocument])
-
-  /// ISO/IEC DTS 23220-4 of 2025-12 (WG 4 N 4862 and N 4871).
-  fileprivate static let photoIDOf2025 = "ISO/IEC 23220-4 (2025-12)"
-  /// WG 4 N 4583.
-  fileprivate static let photoIDOf2024 = "ISO/IEC 23220-4 (2024)"
-}
-
-extension NamespaceDefinition {
   /// ISO/IEC 23220-2, as photo IDs use it. Its second edition dropped the suffix `_unicode`.
   static let iso23220 = NamespaceDefinition(
     Namespace.iso23220, "Photo ID", hasAgeAttestations: true,
@@ -115,7 +149,7 @@ extension NamespaceDefinition {
       .init("resident_city", .text, "Resident city"),
     ].only(in: DocTypeDefinition.photoIDOf2025)
       + [
-        // Some issuers write the date alone.
+        // Some issuers write only the date.
         .init("birth_date", [.fullDate, .dateTime, .approximateDate], "Date of birth", .mandatory),
         .init("portrait", .bytes, "Portrait", .mandatory),
         .init("issue_date", .date, "Date of issue", .mandatory),
@@ -177,7 +211,7 @@ extension NamespaceDefinition {
     Namespace.iso23220DataGroups, "Data groups of a travel document",
     travelDocument("", version: .text).only(in: DocTypeDefinition.photoIDOf2025))
 
-  /// The same as a digital travel credential (ICAO).
+  /// The same data as a digital travel credential (ICAO).
   static let iso23220TravelDocument = NamespaceDefinition(
     Namespace.iso23220TravelDocument, "Digital travel credential (older)",
     (travelDocument("dtc_", version: .notPrescribed) + [.init("dg_content_info", .bytes, "Contents of the data groups")])
@@ -188,27 +222,9 @@ extension NamespaceDefinition {
       .init(prefix + "version", version, "Version"), .init(prefix + "sod", .bytes, "Document security object"),
     ] + (1...16).map { .init("\(prefix)dg\($0)", .bytes, "Data group \($0)") }
   }
-}
 
-extension DocTypeDefinition {
-  static let europeanPID = DocTypeDefinition(
-    DocType.europeanPID, "Person identification data (EU)", source: "EUDI Wallet, PID Rulebook (CIR 2024/2977)",
-    signerUsages: .europeanSignerUsages, [.europeanPID])
-
-  static let europeanAgeVerification = DocTypeDefinition(
-    DocType.europeanAgeVerification, "Proof of age (EU)", source: "EU age verification profile",
-    signerUsages: .europeanSignerUsages,
-    [
-      NamespaceDefinition(
-        Namespace.europeanAgeVerification, "Proof of age", hasAgeAttestations: true,
-        // The profile itself closes the list after the ages.
-        [.attestation(ofAge: 18, .mandatory)] + [.init("portrait", .bytes, "Portrait")].only(in: "Google's Longfellow"))
-    ])
-}
-
-extension NamespaceDefinition {
-  /// PID Rulebook 1.7, by the amended CIR 2024/2977; the last ones were removed before and are still in circulation, as
-  /// are the `age_over_NN`.
+  /// PID Rulebook 1.7, by the amended CIR 2024/2977. The last elements and the `age_over_NN` were removed earlier and
+  /// are still in circulation.
   static let europeanPID = NamespaceDefinition(
     Namespace.europeanPID, "Person identification data", hasAgeAttestations: true,
     [
@@ -248,30 +264,4 @@ extension NamespaceDefinition {
         .init("birth_state", .notPrescribed, "State of birth (older)"),
         .init("birth_city", .notPrescribed, "City of birth (older)"),
       ].only(in: "PID Rulebook before 1.1"))
-}
-
-extension DocTypeDefinition {
-  /// The My Number Card in Apple Wallet.
-  static let japanMyNumber = DocTypeDefinition(
-    DocType.japanMyNumber, "My Number Card (Japan)", source: "Apple, Verify with Wallet",
-    [
-      NamespaceDefinition(
-        Namespace.iso23220, "ISO/IEC 23220", hasAgeAttestations: true,
-        [
-          .init("birth_date", [.fullDate, .dateTime, .approximateDate], "Date of birth"),
-          .init("sex", .unsigned, "Sex"),
-          .init("age_in_years", .unsigned, "Age in years"),
-        ]),
-      NamespaceDefinition(
-        Namespace.iso23220Japan, "Particular to Japan",
-        [
-          .init("full_name_unicode", .notPrescribed, "Name"),
-          .init("portrait", .notPrescribed, "Portrait"),
-          .init("resident_address_unicode", .notPrescribed, "Address"),
-          .init("local_gov_code_unicode", .notPrescribed, "Local government code"),
-          .init("individual_number_unicode", .notPrescribed, "Individual Number"),
-          .init("sex_unicode", .notPrescribed, "Sex in writing"),
-          .init("birth_date_unicode", .notPrescribed, "Date of birth in writing"),
-        ]),
-    ])
 }

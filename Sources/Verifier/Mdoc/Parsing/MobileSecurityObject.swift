@@ -10,11 +10,11 @@ struct MobileSecurityObject: Sendable {
   let docType: String
   let validity: DocumentValidity
   let keyAuthorizations: KeyAuthorizations
-  /// The COSE_Key as received; nil if it is missing. Another check decides whether it is a usable key.
+  /// The COSE_Key as received, not yet checked; nil if it is missing.
   let deviceKey: CBORItem?
   let status: DeclaredStatus
-  /// The slips that were read past (`Slip`), each with its member.
-  let slips: [String]
+  /// The tolerated deviations (`Deviation`), each with its member.
+  let deviations: [String]
   private let valueDigests: CBORItem
   /// The entries of `valueDigests` by namespace; nil if there are 32 namespaces or fewer.
   private let digestsByNamespace: [UTF8Key: CBORItem]?
@@ -34,66 +34,56 @@ struct MobileSecurityObject: Sendable {
     digestAlgorithm = try reader.text("digestAlgorithm", of: mso)
     docType = try reader.text("docType", of: mso)
     valueDigests = try reader.member("valueDigests", of: mso)
-    let namespaces = try Self.checkDigests(valueDigests)
-    digestsByNamespace =
-      namespaces > MobileSecurityObject.few ? try MobileSecurityObject.table(of: valueDigests, reader) : nil
-    var slips: [String] = []
-    validity = try MobileSecurityObject.validity(reader.member("validityInfo", of: mso), &slips)
-    self.slips = slips
+    digestsByNamespace = try Self.checkDigests(valueDigests)
+    var deviations: [String] = []
+    let validityInfo = try reader.member("validityInfo", of: mso)
+    validity = try reader.inside("validityInfo") { () throws(MdocParseError) in
+      try Self.validity(validityInfo, &deviations)
+    }
+    self.deviations = deviations.map { "validityInfo.\($0)" }
     let deviceKeyInfo = try reader.member("deviceKeyInfo", of: mso)
     _ = try reader.entries(deviceKeyInfo, "deviceKeyInfo")
     deviceKey = deviceKeyInfo[key: "deviceKey"]
-    do {
-      keyAuthorizations = try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
-    } catch {
-      throw error.inside("deviceKeyInfo.keyAuthorizations")
+    keyAuthorizations = try reader.inside("deviceKeyInfo.keyAuthorizations") { () throws(MdocParseError) in
+      try KeyAuthorizations(parsing: deviceKeyInfo[key: "keyAuthorizations"])
     }
     status = if let item = mso[key: "status"] { try DeclaredStatus(parsing: item) } else { .none }
   }
 
-  /// Checks the shape `{+ NameSpace => {+ DigestID => Digest}}`, and returns the number of namespaces.
-  private static func checkDigests(_ valueDigests: CBORItem) throws(MdocParseError) -> Int {
+  /// Checks the shape `{+ NameSpace => {+ DigestID => Digest}}`, and returns its table; nil for 32 namespaces or fewer.
+  private static func checkDigests(_ valueDigests: CBORItem) throws(MdocParseError) -> [UTF8Key: CBORItem]? {
     let reader = StructureParser(code: .msoMalformed)
+    var table: [UTF8Key: CBORItem]? = (valueDigests.count ?? 0) > few ? [:] : nil
     var namespaces = 0
     for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
-      _ = try reader.text(namespace, "a name in valueDigests")
-      guard let entries = digests.entries else { throw reader.fault("valueDigests[\(namespaces)]", "no map") }
+      let name = try reader.text(namespace, "a name in valueDigests")
+      guard let entries = digests.entries else { throw reader.fault("valueDigests[\(namespaces)]", "not a map") }
       var position = 0
       for (identifier, digest) in entries {
         guard identifier.kind == .unsigned else {
-          throw reader.fault("the DigestID of valueDigests[\(namespaces)][\(position)]", "no unsigned integer")
+          throw reader.fault("the DigestID of valueDigests[\(namespaces)][\(position)]", "not an unsigned integer")
         }
         guard digest.kind == .bytes else {
-          throw reader.fault("valueDigests[\(namespaces)][\(position)]", "no byte string")
+          throw reader.fault("valueDigests[\(namespaces)][\(position)]", "not a byte string")
         }
         position += 1
       }
+      table?[UTF8Key(name)] = digests
       namespaces += 1
-    }
-    return namespaces
-  }
-
-  /// The signed digests of one namespace, by their identifiers; nil if the namespace is not signed at all.
-  ///
-  /// - Parameter lookUps: the number of digests that will be looked up; above 32 a table is made.
-  func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
-    let digests =
-      if let digestsByNamespace { digestsByNamespace[UTF8Key(namespace)] } else { valueDigests[key: namespace] }
-    return digests.map { SignedDigests($0, isIndexed: lookUps > MobileSecurityObject.few) }
-  }
-
-  /// Up to this many look-ups or namespaces, reading the map each time is faster than making a table of it.
-  private static let few = 32
-
-  private static func table(
-    of valueDigests: CBORItem, _ reader: StructureParser
-  ) throws(MdocParseError) -> [UTF8Key: CBORItem] {
-    var table: [UTF8Key: CBORItem] = [:]
-    for (namespace, digests) in try reader.entries(valueDigests, "valueDigests") {
-      table[UTF8Key(try reader.text(namespace, "a name in valueDigests"))] = digests
     }
     return table
   }
+
+  /// The signed digests of one namespace, by their identifiers; nil if the namespace is not signed at all.
+  /// - Parameter lookUps: the expected number of look-ups. Above 32, a table is made.
+  func digests(of namespace: String, for lookUps: Int) -> SignedDigests? {
+    let digests =
+      if let digestsByNamespace { digestsByNamespace[UTF8Key(namespace)] } else { valueDigests[key: namespace] }
+    return digests.map { SignedDigests($0, isIndexed: lookUps > Self.few) }
+  }
+
+  /// Up to this many look-ups or namespaces, reading the map each time is faster than making a table.
+  private static let few = 32
 
   /// The digests of one namespace by DigestID, found in the received map or, for many look-ups, in a table.
   struct SignedDigests {
@@ -118,27 +108,21 @@ struct MobileSecurityObject: Sendable {
   }
 
   private static func validity(
-    _ item: CBORItem, _ slips: inout [String]
+    _ item: CBORItem, _ deviations: inout [String]
   ) throws(MdocParseError) -> DocumentValidity {
     let reader = StructureParser(code: .msoMalformed)
     func time(_ item: CBORItem, _ name: String) throws(MdocParseError) -> Timestamp {
-      guard let text = item.content(ofTag: 0)?.text else { throw reader.fault(name, "no text string with tag 0") }
-      guard let time = Timestamp(rfc3339: text) else { throw reader.fault(name, "no date and time in UTC of RFC 3339") }
+      guard let text = item.content(ofTag: 0)?.text else { throw reader.fault(name, "not a text string with tag 0") }
+      guard let time = Timestamp(rfc3339: text) else { throw reader.fault(name, "not a UTC date and time of RFC 3339") }
       return time
     }
-    do throws(MdocParseError) {
-      _ = try reader.entries(item, ": it")
-      var slipsOfMembers: [String] = []
-      defer { slips += slipsOfMembers.map { "validityInfo.\($0)" } }
-      return DocumentValidity(
-        signed: try time(reader.member("signed", of: item), "signed"),
-        validFrom: try time(reader.member("validFrom", of: item), "validFrom"),
-        validUntil: try time(reader.member("validUntil", of: item), "validUntil"),
-        expectedUpdate: try Slip.member("expectedUpdate", of: item, into: &slipsOfMembers)
-          .map { item throws(MdocParseError) in try time(item, "expectedUpdate") })
-    } catch {
-      throw error.inside("validityInfo")
-    }
+    _ = try reader.entries(item, ": it")
+    return DocumentValidity(
+      signed: try time(reader.member("signed", of: item), "signed"),
+      validFrom: try time(reader.member("validFrom", of: item), "validFrom"),
+      validUntil: try time(reader.member("validUntil", of: item), "validUntil"),
+      expectedUpdate: try Deviation.member("expectedUpdate", of: item, into: &deviations)
+        .map { item throws(MdocParseError) in try time(item, "expectedUpdate") })
   }
 }
 
@@ -159,7 +143,7 @@ struct KeyAuthorizations: Sendable {
     if let map = item[key: "dataElements"] {
       for (namespace, list) in try reader.entries(map, "dataElements") {
         let name = try reader.text(namespace, "a name in dataElements")
-        for identifier in try reader.elements(list, "what stands under a name in dataElements") {
+        for identifier in try reader.elements(list, "the value of a name in dataElements") {
           elements.insert(ElementReference(name, try reader.text(identifier, "an identifier in dataElements")))
         }
       }

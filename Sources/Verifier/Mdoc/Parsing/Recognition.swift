@@ -1,10 +1,10 @@
 import Base
 import CBOR
 
-/// Says what came in place of something else: hexadecimal text in place of bytes, an IssuerSigned in place of a
-/// DeviceResponse. It explains a refusal and never accepts anything.
+/// Names the form of an unexpected input: hexadecimal text instead of bytes, an IssuerSigned instead of a
+/// DeviceResponse. It explains a rejection and never accepts anything.
 ///
-/// It looks at forms and at names of the standards only, so that nothing personal is in what it says.
+/// It examines only forms and names of the standards, so that its output holds nothing personal.
 package enum Recognition {
   package static let deviceResponse = "a DeviceResponse"
   package static let appleEnvelope = "an HPKEEnvelope of Apple"
@@ -14,17 +14,16 @@ package enum Recognition {
   package static let encryptedJWT = JWTForm.encrypted.rawValue
   package static let json = "JSON text"
 
-  /// `this is …, not …`; nil for bytes that are not recognized, or that are what they should be.
+  // `this is …, not …`; nil for an input that is not recognized, or is of the expected form.
+
   package static func mistake(_ bytes: [UInt8], for expected: String) -> String? {
     sentence(name(of: bytes), expected)
   }
 
-  /// The same for a text.
   package static func mistake(_ text: String, for expected: String) -> String? {
     sentence(name(ofText: text.utf8), expected)
   }
 
-  /// The same for an item that was read.
   package static func mistake(_ item: CBORItem, for expected: String) -> String? {
     sentence(name(of: item), expected)
   }
@@ -37,13 +36,13 @@ package enum Recognition {
     if bytes.isEmpty { return "empty" }
     if let text = name(ofText: bytes) { return text }
     if let item = try? CBORItem(parsing: bytes) { return name(of: item) }
-    // Hexadecimal digits are in the alphabets of base64. So many in a row are no accident.
+    // Hexadecimal digits are also characters of base64. A long text of only these digits is surely hexadecimal.
     let digits = bytes.count >= 24 ? Array(Base64.encode(bytes.prefix(bytes.count / 3 * 3)).utf8) : []
-    return !digits.isEmpty && digits.allSatisfy(isHexDigit) ? "hexadecimal text that was decoded as base64" : nil
+    return !digits.isEmpty && digits.allSatisfy(hexDigits.contains)
+      ? "hexadecimal text that was decoded as base64" : nil
   }
 
-  /// The form of a text; nil for another text, and for bytes. A structure in CBOR is no text: its first byte is beyond
-  /// ASCII.
+  /// The form of a text; nil if the form is not recognized, or for a CBOR structure, whose first byte is not ASCII.
   package static func name(ofText bytes: some BidirectionalCollection<UInt8>) -> String? {
     let white = [0x20, 0x09, 0x0a, 0x0d] as [UInt8]
     guard let start = bytes.firstIndex(where: { !white.contains($0) }),
@@ -62,9 +61,8 @@ package enum Recognition {
       if let form = JWTForm(bytes[start..<bytes.index(after: end)]) { return form.rawValue }
     }
     let characters = text.lazy.filter { !white.contains($0) }
-    if characters.allSatisfy(isHexDigit) { return "hexadecimal text" }
-    let others = Array("+/-_=".utf8)
-    return characters.allSatisfy({ isAlphanumeric($0) || others.contains($0) }) ? "base64 text" : nil
+    if characters.allSatisfy(hexDigits.contains) { return "hexadecimal text" }
+    return characters.allSatisfy(base64Characters.contains) ? "base64 text" : nil
   }
 
   private static func name(of item: CBORItem) -> String? {
@@ -74,7 +72,7 @@ package enum Recognition {
     case .bytes: return "a CBOR byte string"
     case .tag: return item.content(ofTag: 18) == nil ? nil : "a COSE_Sign1 with tag 18"
     case .array: return name(ofArray: item)
-    case .map: return structures.first { item.hasAll($0.members) }?.name
+    case .map: return structures.first { $0.members.allSatisfy { item[key: $0] != nil } }?.name
     default: return nil
     }
   }
@@ -83,7 +81,7 @@ package enum Recognition {
     let parts = item.elements.map { Array($0) } ?? []
     if parts.count == 2, parts[0].isText("dcapi") {
       return parts[1][key: "recipientPublicKey"] == nil
-        ? encryptedResponse : "an EncryptionInfo, which is the request's"
+        ? encryptedResponse : "an EncryptionInfo, which belongs to the request"
     }
     if parts.count == 4, parts[0].kind == .bytes, parts[1].kind == .map, parts[3].kind == .bytes {
       return "a COSE_Sign1 or COSE_Mac0"
@@ -91,45 +89,35 @@ package enum Recognition {
     return parts.count == 3 && parts[2].kind != .map ? "a SessionTranscript" : nil
   }
 
-  /// The structures by members that no other has; the first that fits.
+  /// The structures and their unique members. The first structure that fits is the result.
   private static let structures: [(members: [String], name: String)] = [
-    // Before DeviceResponse: both may have a status.
+    // Must precede DeviceResponse, since both structures may have a status.
     (["valueDigests", "deviceKeyInfo"], "a MobileSecurityObject"),
     (["version", "status"], deviceResponse),
     (["version", "documents"], deviceResponse),
     (["algorithm"], appleEnvelope),
     (["params"], appleEnvelope),
     (["identity"], appleContent),
-    (["issuerAuth"], "an IssuerSigned, as an issuer hands it out"),
+    (["issuerAuth"], "an IssuerSigned, as issuers deliver it"),
     (["docType", "issuerSigned"], "a Document without the DeviceResponse around it"),
     (["nameSpaces", "deviceAuth"], "a DeviceSigned"),
     (["docRequests"], "a DeviceRequest"),
-    (["eReaderKey"], "a SessionEstablishment, which is the reader's"),
+    (["eReaderKey"], "a SessionEstablishment, which the reader sends"),
     (["data"], sessionData),
   ]
 
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-  }
+  private static let hexDigits = Set("0123456789abcdefABCDEF".utf8)
+  private static let base64Characters =
+    hexDigits.union("ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ+/-_=".utf8)
 }
 
-/// The form of a JWT, told by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as text for people.
+/// The form of a JWT by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as text for people.
 package enum JWTForm: String {
   case unsecured = "an unsecured JWT"
   case signed = "a signed JWT"
   case encrypted = "an encrypted JWT"
 
-  /// Nil if the text is no JWT.
+  /// Nil if the text is not a JWT.
   package init?(_ text: some BidirectionalCollection<UInt8>) {
     switch text.count(where: { $0 == UInt8(ascii: ".") }) {
     case 2: self = text.last == UInt8(ascii: ".") ? .unsecured : .signed
@@ -137,8 +125,4 @@ package enum JWTForm: String {
     default: return nil
     }
   }
-}
-
-extension CBORItem {
-  fileprivate func hasAll(_ members: [String]) -> Bool { members.allSatisfy { self[key: $0] != nil } }
 }

@@ -3,17 +3,18 @@ import CBOR
 import COSE
 import Cryptography
 
-/// mdoc authentication (ISO/IEC 18013-5:2021, 9.1.3): the device key, what it may sign, and its signature or MAC over
-/// our transcript.
+/// mdoc authentication (ISO/IEC 18013-5:2021, 9.1.3): the device key, the elements that it may sign, and its signature
+/// or MAC over our transcript.
 struct DeviceAuthentication {
   let document: Document
   let mso: MobileSecurityObject
   let transcript: SessionTranscript
-  let macPolicy: PresentedResponse.MacPolicy
+  /// The reader's ephemeral key for agreeing on the MAC key (9.1.3.5); nil if no MAC is allowed.
+  let readerKey: PrivateKey?
   var alternatives: [AlternativeTranscript] = []
   let issuerKey: PublicKey?
 
-  /// The method by which the device was authenticated, or nil; every check is noted either way.
+  /// Runs every check; nil if the device was not authenticated. Every check is noted in either case.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let key = deviceKey(&checks)
     checks.expect(
@@ -29,7 +30,7 @@ struct DeviceAuthentication {
       checks.failed(.deviceKeyInvalid, "deviceKeyInfo has no deviceKey")
       return nil
     }
-    do throws(COSEKey.Fault) {
+    do throws(COSEKeyError) {
       let key = try COSEKey(item)
       checks.passed(.deviceKeyInvalid)
       return key
@@ -55,8 +56,8 @@ struct DeviceAuthentication {
     }
   }
 
-  /// DeviceAuthenticationBytes over our transcript. The message's payload must be detached (9.1.3.6); these very bytes as
-  /// its payload are a slip (`Slip`), since they say nothing else than a detached one.
+  /// DeviceAuthenticationBytes over our transcript. The message's payload must be detached (9.1.3.6). Attaching these
+  /// same bytes is a tolerated deviation (`Deviation`).
   private func bytes(besides payload: CBORItem?) throws(COSEError) -> [UInt8] {
     let bytes = Self.bytes(of: document, over: transcript)
     guard let payload, payload.bytes?.elementsEqual(bytes) != true else { return bytes }
@@ -65,7 +66,7 @@ struct DeviceAuthentication {
 
   private func verify(signature: CBORItem, key: COSEKey?, _ checks: inout CheckList) -> Bool {
     do throws(COSEError) {
-      let message = try COSESign1(parsing: signature, readsPastSlips: true)
+      let message = try COSESign1(parsing: signature, toleratesDeviations: true)
       let bytes = try bytes(besides: message.payload)
       checks.passed(.deviceAuthMalformed)
       checks.notRun(.deviceMacNotAllowed)
@@ -79,9 +80,11 @@ struct DeviceAuthentication {
           (.invalid, .deviceSignatureInvalid),
         ],
         objection
-          ?? explanation(of: verdict == .invalid) { other in
-            message.verify(payload: Self.bytes(of: document, over: other)[...], key: key.key) == .valid
-          } ?? message.words(verdict, key: key.key, "the device key", ", over this session's transcript"))
+          ?? (verdict != .invalid
+            ? nil
+            : otherSession { other in
+              message.verify(payload: Self.bytes(of: document, over: other)[...], key: key.key) == .valid
+            }) ?? message.words(verdict, key: key.key, "the device key", ", over this session's transcript"))
       return verdict == .valid
     } catch {
       checks.append([error.check(of: "deviceSignature", orMalformed: .deviceAuthMalformed)])
@@ -91,15 +94,20 @@ struct DeviceAuthentication {
 
   private func verify(mac: CBORItem, key: COSEKey?, _ checks: inout CheckList) -> Bool {
     do throws(COSEError) {
-      let message = try COSEMac0(parsing: mac, readsPastSlips: true)
+      let message = try COSEMac0(parsing: mac, toleratesDeviations: true)
       let bytes = try bytes(besides: message.payload)
       checks.passed(.deviceAuthMalformed)
-      guard case .allowed(let readerKey) = macPolicy, key == nil || key?.key.curve == readerKey.curve else {
-        checks.failed(.deviceMacNotAllowed, macFault(of: key))
+      guard let readerKey else {
+        checks.failed(
+          .deviceMacNotAllowed,
+          "deviceMac cannot be checked: this protocol has no reader key; expected deviceSignature")
         return false
       }
-      checks.passed(.deviceMacNotAllowed)
-      guard let key else { return false }
+      let isAgreed = key == nil || key?.key.curve == readerKey.curve
+      checks.require(
+        isAgreed, .deviceMacNotAllowed,
+        "the device key is on \(key?.key.curve.rawValue ?? ""), the reader's on \(readerKey.curve.rawValue)")
+      guard isAgreed, let key else { return false }
       if let objection = key.objectionToAgreement {
         checks.notRun(.deviceAlgorithmUnsupported)
         checks.failed(.deviceAlgorithmKeyMismatch, objection)
@@ -108,16 +116,19 @@ struct DeviceAuthentication {
       let verdict = verify(message, of: bytes, over: transcript, key: key.key, readerKey: readerKey)
       checks.note(
         verdict, in: [(.algorithmUnsupported, .deviceAlgorithmUnsupported)],
-        "\(message.headers.algorithmWords): expected is \(COSEMac0.hmac256) (HMAC 256/256)")
+        "\(message.headers.algorithmWords): expected \(COSEMac0.hmac256) (HMAC 256/256)")
       checks.notRun(.deviceAlgorithmKeyMismatch, .deviceSignatureInvalid)
       if verdict != .algorithmUnsupported {
+        let (count, expected) = (message.authenticationTag.count, HashAlgorithm.sha256.digestLength)
         checks.note(
           verdict, in: [(.invalid, .deviceMacInvalid)],
-          explanation(of: true) { other in
-            verify(
-              message, of: Self.bytes(of: document, over: other), over: other, key: key.key, readerKey: readerKey)
-              == .valid
-          } ?? Self.words(of: message))
+          count != expected
+            ? "the tag has \(count) bytes, HMAC 256/256 has \(expected)"
+            : otherSession { other in
+              verify(
+                message, of: Self.bytes(of: document, over: other), over: other, key: key.key, readerKey: readerKey)
+                == .valid
+            } ?? "the MAC does not verify with the device key, this session's reader key and transcript")
       }
       return verdict == .valid
     } catch {
@@ -126,23 +137,9 @@ struct DeviceAuthentication {
     }
   }
 
-  /// Which other session the device answered, if one is known. The check has failed and stays so.
-  private func explanation(of isInvalid: Bool, isFor: (SessionTranscript) -> Bool) -> String? {
-    isInvalid ? alternatives.difference(where: isFor).map { "the device signed for \($0)" } : nil
-  }
-
-  private static func words(of message: COSEMac0) -> String {
-    let count = message.authenticationTag.count
-    return count == HashAlgorithm.sha256.digestLength
-      ? "the tag is not that of the device key and this session's reader key over its transcript"
-      : "the tag has \(count) bytes, HMAC 256/256 has \(HashAlgorithm.sha256.digestLength)"
-  }
-
-  private func macFault(of key: COSEKey?) -> String {
-    guard case .allowed(let readerKey) = macPolicy, let key else {
-      return "deviceMac, and this protocol has no reader's key to agree a secret with: deviceSignature is expected"
-    }
-    return "the device key is on \(key.key.curve.rawValue), the reader's on \(readerKey.curve.rawValue)"
+  /// The other session for which the device signed, if that session is known. The check fails in either case.
+  private func otherSession(isFor: (SessionTranscript) -> Bool) -> String? {
+    alternatives.difference(where: isFor).map { "the device signed for \($0)" }
   }
 
   /// EMacKey (9.1.3.5): HKDF-SHA-256 over the agreed secret, salted with SHA-256 of SessionTranscriptBytes.
@@ -172,7 +169,6 @@ struct DeviceAuthentication {
     return CBORValue.tagged(24, .bytes(array)).encoded()
   }
 
-  /// Every check of this stage, in the order in which they are made.
   static let codes: [Code] = [
     .deviceKeyInvalid, .deviceKeySameAsIssuer, .deviceElementUnauthorized, .deviceAuthMissing, .deviceAuthAmbiguous,
     .deviceAuthMalformed, .deviceMacNotAllowed, .deviceAlgorithmUnsupported, .deviceAlgorithmKeyMismatch,
@@ -180,8 +176,8 @@ struct DeviceAuthentication {
   ]
 }
 
-/// The size and hash of the bytes that a document's two signatures cover, to compare with what another implementation
-/// prints. They verify nothing, and no data can be read out of them.
+/// The size and hash of the bytes that a document's two signatures cover, for comparison with the output of another
+/// implementation. They verify nothing and expose no data.
 public struct SignatureInputs: Sendable, Hashable {
   /// An encoded Sig_structure (RFC 9052, 4.4).
   public struct Input: Sendable, Hashable {
@@ -194,20 +190,16 @@ public struct SignatureInputs: Sendable, Hashable {
     }
   }
 
-  /// The input of the issuer's signature; nil if IssuerAuth can't be read or has no payload.
+  /// The input of the issuer's signature; nil if IssuerAuth cannot be read or has no payload.
   public let issuer: Input?
-  /// The input of the device's signature; nil if there is none, or it can't be read.
+  /// The input of the device's signature; nil if there is no signature, or it cannot be read.
   public let device: Input?
 
   init(of document: Document, over transcript: SessionTranscript) {
-    let issuerAuth = document.issuerAuth.flatMap { try? COSESign1(parsing: $0, readsPastSlips: true) }
-    issuer = issuerAuth.flatMap { message in
+    issuer = document.issuerMessage.flatMap { message in
       (message.payload?.bytes).map { Input(message.toBeSigned(payload: $0)) }
     }
-    let signature = (document.deviceSigned?.deviceSignature).flatMap {
-      try? COSESign1(parsing: $0, readsPastSlips: true)
-    }
-    device = signature.map {
+    device = document.deviceSignatureMessage.map {
       Input($0.toBeSigned(payload: DeviceAuthentication.bytes(of: document, over: transcript)[...]))
     }
   }
@@ -218,4 +210,52 @@ extension DeviceResponse {
   public func signatureInputs(over transcript: SessionTranscript) -> [SignatureInputs] {
     documents.map { SignatureInputs(of: $0, over: transcript) }
   }
+}
+
+extension Code {
+  public static let deviceKeyInvalid = Code(
+    "mdoc.device_key.invalid", "The device key is missing, not a public key, or not on its curve", "\(iso), 9.1.2.4",
+    .issuer, passes: "The device key is valid")
+  public static let deviceKeySameAsIssuer = Code(
+    "mdoc.device_key.same_as_issuer", "The device key is the document signer's key", "\(iso), 9.1.3", .issuer,
+    passes: "The device key is not the issuer's", warns: true)
+  public static let deviceElementUnauthorized = Code(
+    "mdoc.device_signed.element_unauthorized", "A device-signed element is not among those that the issuer authorised",
+    "\(iso), 9.1.2.4", .forged, passes: "The device signed only authorised elements")
+  public static let deviceAuthMissing = Code(
+    "mdoc.device_auth.missing", "The document carries neither a device signature nor a device MAC", "\(iso), 9.1.3",
+    .forged, passes: "The device authenticated the response")
+  public static let deviceAuthAmbiguous = Code(
+    "mdoc.device_auth.ambiguous", "The document carries a device signature and a device MAC", "\(iso), 9.1.3", .wallet,
+    passes: "The device authenticated in one way")
+  public static let deviceAuthMalformed = Code(
+    "mdoc.device_auth.malformed", "The device signature or MAC is not a COSE structure with a detached payload",
+    "\(iso), 9.1.3", .wallet, passes: "The device authentication has the prescribed form")
+  public static let deviceMacNotAllowed = Code(
+    "mdoc.device_auth.mac_not_allowed", "The device sent a MAC, and this protocol has no reader key to check it",
+    "\(iso), 9.1.3.5",
+    "For a presentation in person, supply the reader's ephemeral private key; otherwise the wallet is at fault.",
+    passes: "A MAC may authenticate in this protocol")
+  public static let deviceAlgorithmUnsupported = Code(
+    "mdoc.device_auth.algorithm_unsupported",
+    "The device's algorithm is absent from the protected header or not one of the standard's", "\(iso), 9.1.3", .wallet,
+    passes: "The device's algorithm is allowed")
+  public static let deviceAlgorithmKeyMismatch = Code(
+    "mdoc.device_auth.algorithm_key_mismatch",
+    "The device's algorithm does not fit the device key, or the key's `alg` or `key_ops` is for another use",
+    "\(iso), 9.1.3; RFC 9052, 7.1", .wallet, passes: "The device's algorithm fits its key")
+  public static let deviceSignatureInvalid = Code(
+    "mdoc.device_auth.signature_invalid", "The device's signature does not verify over this session's transcript",
+    "\(iso), 9.1.3.6",
+    "Compare the transcript's inputs with the request's. If they match, treat the response as a replay or forgery.",
+    passes: "The device signed this session")
+  public static let deviceMacInvalid = Code(
+    "mdoc.device_auth.mac_invalid", "The device's MAC does not verify over this session's transcript",
+    "\(iso), 9.1.3.5",
+    "Compare the transcript's inputs with the request's. If they match, treat the response as a replay or forgery.",
+    passes: "The device's MAC is valid for this session")
+}
+
+extension CodeGroup {
+  public static let deviceAuthentication = CodeGroup("Device authentication", DeviceAuthentication.codes)
 }

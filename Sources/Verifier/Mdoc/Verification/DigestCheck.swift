@@ -1,5 +1,4 @@
 import Base
-import CBOR
 import Cryptography
 
 /// Compares every returned element with its signed digest (ISO/IEC 18013-5:2021, 9.1.2.5 and 9.3.1).
@@ -10,8 +9,8 @@ struct DigestCheck {
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
-  /// The bound below which an issuer's digest identifiers must stay (9.1.2.4). One beyond it is still used, with a
-  /// warning.
+  /// An issuer's digest identifiers must be below this bound (9.1.2.4). Digest identifiers of 2^31 or more are still
+  /// looked up, with a warning.
   private static let endOfIDs: UInt64 = 1 << 31
   /// Up to this many items, comparing every pair is faster than hashing.
   private static let few = 32
@@ -34,8 +33,7 @@ struct DigestCheck {
         if item.randomLength < Self.shortestRandom {
           short.append((reference(namespace, item), " (random has \(item.randomLength) bytes)"))
         }
-        // Different elements share this digest identifier. At most one of them can match the digest: the sharing is the
-        // finding.
+        // Elements that share a digest identifier are a finding: at most one of them can match.
         if shared.contains(item.digestID) {
           repeated.append(named(namespace, item))
           continue
@@ -58,16 +56,15 @@ struct DigestCheck {
     checks.expect(short.isEmpty, .itemRandomTooShort, names(short))
   }
 
-  /// Every check of this stage, in the order in which they are made.
   static let codes: [Code] = [
     .elementDuplicate, .digestIDDuplicate, .digestMissing, .digestMismatch, .digestIDOutOfRange, .itemRandomTooShort,
   ]
 
-  /// Elements that occur more than once. A device-signed element counts if the issuer authorised it; one that the
-  /// issuer did not authorise fails another check (`deviceElementUnauthorized`).
+  /// Elements that occur more than once. A device-signed element counts if the issuer authorised it; an unauthorised
+  /// one fails another check (`deviceElementUnauthorized`).
   private var duplicates: [ElementReference] {
     var repeated: [ElementReference] = []
-    // A namespace stands once in the map, so only its own items can repeat each other.
+    // Each namespace is in the map only once, so duplicates can only be within a namespace.
     for namespace in document.issuerSigned {
       if namespace.items.count <= Self.few {
         for index in namespace.items.indices where repeatsEarlier(index, in: namespace.items) {
@@ -84,23 +81,20 @@ struct DigestCheck {
     return authorized.isEmpty ? repeated : repeated + issuerSigned(among: authorized)
   }
 
-  // Indexed access, here and below: a loop over the items would copy each, at the cost of counting its references.
+  // Access is by index, here and below: a loop over the items would copy each item and count its references.
   private func repeatsEarlier(_ index: Int, in items: [IssuerSignedItem]) -> Bool {
     for earlier in 0..<index where items[earlier].identifier.hasSameBytes(as: items[index].identifier) { return true }
     return false
   }
 
-  /// The device's elements that the issuer signed too. The issuer's elements are hashed once, however many there are on
-  /// either side. Devices rarely sign elements.
+  /// The device's elements that the issuer also signed. Each issuer-signed element is hashed once, so the time is
+  /// linear.
   private func issuerSigned(among elements: [ElementReference]) -> [ElementReference] {
-    var signed: Set<ElementReference> = []
-    for namespace in document.issuerSigned {
-      for item in namespace.items { signed.insert(reference(namespace, item)) }
-    }
+    let signed = Set(document.issuerSigned.flatMap { namespace in namespace.items.map { reference(namespace, $0) } })
     return elements.filter(signed.contains)
   }
 
-  /// Digest identifiers that items of different elements use. The same element twice is a finding of its own.
+  /// Digest identifiers that different elements share. A repeated element is a separate finding.
   private func sharedIDs(in namespace: IssuerSignedNamespace) -> Set<UInt64> {
     if namespace.items.count <= Self.few { return sharedIDs(ofFew: namespace.items) }
     var elements: [UInt64: String] = [:]
@@ -135,4 +129,43 @@ struct DigestCheck {
   private func reference(_ namespace: IssuerSignedNamespace, _ item: IssuerSignedItem) -> ElementReference {
     ElementReference(namespace.name, item.identifier)
   }
+}
+
+extension Code {
+  public static let itemMalformed = Code(
+    "mdoc.item.malformed", "An issuer-signed item lacks a member or has one of another type", "\(iso), 8.3.2.1.2.2",
+    .item, passes: "Every returned item has the prescribed structure")
+  public static let itemNotTag24 = Code(
+    "mdoc.item.not_tag24", "An issuer-signed item is not a byte string with tag 24", "\(iso), 8.3.2.1.2.2", .item,
+    passes: "Every returned item is encoded as it was signed")
+  public static let elementDuplicate = Code(
+    "mdoc.element.duplicate", "An element of a namespace is returned twice", "\(iso), 8.3.2.1.2.2",
+    .forged, passes: "No element is returned twice")
+  public static let digestIDDuplicate = Code(
+    "mdoc.digest.id_duplicate", "Two items of a namespace share one digest identifier", "\(iso), 9.1.2.5", .item,
+    passes: "No two elements share a digest")
+  public static let digestMissing = Code(
+    "mdoc.digest.missing", "No digest was signed for a returned element", "\(iso), 9.3.1", .forged,
+    passes: "The issuer signed a digest of every returned element")
+  public static let digestMismatch = Code(
+    "mdoc.digest.mismatch", "A returned element does not match its signed digest", "\(iso), 9.3.1", .forged,
+    passes: "Every returned element is as the issuer signed it")
+  public static let digestIDOutOfRange = Code(
+    "mdoc.digest.id_out_of_range",
+    "An item's digest identifier is 2^31 or more, and its digest is still looked up", "\(iso), 9.1.2.4", .issuer,
+    passes: "The digest identifiers are in range", warns: true)
+  public static let itemRandomTooShort = Code(
+    "mdoc.item.random_too_short", "An item's random value has fewer than 16 bytes", "\(iso), 9.1.2.5", .issuer,
+    passes: "Every item has enough random bytes", warns: true)
+}
+
+extension Code.Remedy {
+  static let item: Self =
+    "Report it to the issuing authority, which makes these items. If other wallets forward the same document "
+    + "correctly, report it to the wallet's maker."
+}
+
+extension CodeGroup {
+  public static let items = CodeGroup(
+    "Issuer-signed items and their digests", [.itemMalformed, .itemNotTag24] + DigestCheck.codes)
 }

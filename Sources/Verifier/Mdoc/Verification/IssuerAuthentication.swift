@@ -4,8 +4,8 @@ import COSE
 import Cryptography
 import PKIX
 
-/// Issuer data authentication up to the mobile security object (ISO/IEC 18013-5:2021, 9.3.1): the chain, the
-/// signature, and the object that it covers.
+/// Issuer data authentication (ISO/IEC 18013-5:2021, 9.3.1): the chain, the signature, and the mobile security object
+/// that it covers.
 struct IssuerAuthentication {
   let verifier: MdocVerifier
   let docType: String
@@ -19,7 +19,8 @@ struct IssuerAuthentication {
     let path: [Certificate]
   }
 
-  /// The signed object; nil if no valid signature covers one. Every check is noted either way.
+  /// Runs the checks. Returns the signed object; nil if no valid signature covers an object. Every check is noted in
+  /// either case.
   func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
     checks.require(issuerAuth != nil, .issuerAuthMissing, "issuerSigned has no issuerAuth")
     guard let issuerAuth, let message = parse(issuerAuth, &checks) else {
@@ -40,7 +41,7 @@ struct IssuerAuthentication {
 
   private func parse(_ issuerAuth: CBORItem, _ checks: inout CheckList) -> COSESign1? {
     do throws(COSEError) {
-      let message = try COSESign1(parsing: issuerAuth, readsPastSlips: true)
+      let message = try COSESign1(parsing: issuerAuth, toleratesDeviations: true)
       checks.passed(.issuerAuthMalformed)
       checks.passed(.coseHeaderDuplicate)
       checks.passed(.coseCritUnsupported)
@@ -61,25 +62,24 @@ struct IssuerAuthentication {
       isMatch, .issuerCertificateThumbprintMismatch,
       x5t.algorithm == sha256
         ? "x5t (label 34) is not the SHA-256 of the first certificate of x5chain"
-        : "x5t (label 34) names hash algorithm \(x5t.algorithm.map { "\($0)" } ?? "none"), expected is -16 (SHA-256)")
+        : "x5t (label 34) names hash algorithm \(x5t.algorithm.map { "\($0)" } ?? "none"), expected -16 (SHA-256)")
   }
 
   private func verifySignature(
     _ message: COSESign1, path: PathEvaluation, _ checks: inout CheckList
   ) -> Signed? {
-    let signature: [Code] = [.issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid]
+    let signature = CodeGroup.issuerSignature.codes
     guard let payload = message.payload else {
-      for code in signature { checks.notRun(code) }
+      checks.skipRest(of: signature)
       checks.failed(.msoMissing, "issuerAuth's payload is nil, and must be the mobile security object")
       checks.notRun(.msoMalformed)
       return nil
     }
     guard let signer = path.signer, let key = signer.publicKey else {
-      for code in signature { checks.notRun(code) }
-      checks.notRun(.msoMissing, .msoMalformed)
+      checks.skipRest(of: signature + [.msoMissing, .msoMalformed])
       return nil
     }
-    // An authority has few signers, and they sign all its documents: this key will be used again.
+    // An authority has few signers, so this signer's key will be used again.
     if path.isTrusted { key.expectReuse() }
     let verdict = message.verify(payload: payload.bytes ?? [], key: key)
     let order: [(COSESign1.Verdict, Code)] = [
@@ -104,20 +104,15 @@ struct IssuerAuthentication {
     }
   }
 
-  /// Every check of this stage, in the order in which they are made.
-  static let codes: [Code] =
-    [
-      .issuerAuthMissing, .issuerAuthMalformed, .coseHeaderDuplicate, .coseCritUnsupported, .issuerCertificateMissing,
-      .issuerCertificateThumbprintMismatch,
-    ] + PathValidator.codes + [
-      .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid, .msoMissing, .msoMalformed,
-    ]
+  static let codes =
+    CodeGroup.issuerAuthentication.codes + PathValidator.codes + CodeGroup.issuerSignature.codes
+    + [.msoMissing, .msoMalformed]
 }
 
 extension CheckList {
-  /// Notes one check for each failure that the verdict can be, in the order in which they are looked for. The check of
-  /// the actual verdict fails, those before it passed, and those after it did not run. If the verdict is none of these
-  /// failures, all checks passed.
+  /// Notes one check for each possible failure, in the order in which they are looked for. The check that belongs to
+  /// the verdict fails. The checks before it are noted as passed, and the checks after it as not run. If no check
+  /// belongs to the verdict, all are noted as passed.
   mutating func note<Verdict: Equatable>(
     _ verdict: Verdict, in order: [(verdict: Verdict, code: Code)], _ detail: @autoclosure () -> String
   ) {
@@ -136,17 +131,64 @@ extension CheckList {
 }
 
 extension COSEError {
-  /// The failed check, with the name of the message that has the fault.
+  /// The failed check of the named message.
   func check(of name: String, orMalformed malformed: Code) -> Check {
-    Check(code(orMalformed: malformed), .failed, detail: "\(name): \(detail)")
+    let code: Code =
+      switch self {
+      case .duplicateHeader: .coseHeaderDuplicate
+      case .unsupportedCritical: .coseCritUnsupported
+      case .invalidCBOR(let code): code
+      case .malformed: malformed
+      }
+    return Check(code, .failed, detail: "\(name): \(detail)")
   }
+}
 
-  private func code(orMalformed malformed: Code) -> Code {
-    switch self {
-    case .duplicateHeader: .coseHeaderDuplicate
-    case .unsupportedCritical: .coseCritUnsupported
-    case .invalidCBOR(let code): code
-    case .malformed: malformed
-    }
-  }
+extension Code {
+  public static let issuerAuthMissing = Code(
+    "mdoc.issuer_auth.missing", "The document has no issuer authentication", "\(iso), 9.1.2.4", .forged,
+    passes: "The document has the issuer's signature")
+  public static let issuerAuthMalformed = Code(
+    "mdoc.issuer_auth.malformed", "IssuerAuth is not an untagged COSE_Sign1", "\(iso), 9.1.2.4", .item,
+    passes: "The issuer's signature has the prescribed form")
+  public static let coseHeaderDuplicate = Code(
+    "cose.header_duplicate", "A COSE header parameter is in both header maps", "RFC 9052, 3", .wallet,
+    passes: "No COSE header parameter is duplicate")
+  public static let coseCritUnsupported = Code(
+    "cose.crit_unsupported", "A COSE header parameter is marked critical and not understood", "RFC 9052, 3.1", .wallet,
+    passes: "No COSE header parameter is critical and unknown")
+  public static let issuerCertificateMissing = Code(
+    "mdoc.issuer_auth.certificate_missing", "IssuerAuth carries no document signer certificate", "\(iso), 9.1.2.4",
+    "The issuer must put its signer's certificate under x5chain, and the wallet must forward issuerAuth unchanged; the "
+      + "detail says what issuerAuth has instead. Report it to the wallet's maker.",
+    passes: "The signer's certificate comes with the document")
+  public static let issuerCertificateThumbprintMismatch = Code(
+    "mdoc.issuer_auth.x5t_mismatch", "The certificate thumbprint does not match the document signer's certificate",
+    "RFC 9360, 2", .forged, passes: "The certificate is the one that the signature names")
+  public static let issuerAlgorithmUnsupported = Code(
+    "mdoc.issuer_auth.algorithm_unsupported",
+    "The issuer's signature algorithm is absent from the protected header or not one of the standard's",
+    "\(iso), 9.1.2.4", .issuer, passes: "The issuer's signature algorithm is allowed")
+  public static let issuerAlgorithmKeyMismatch = Code(
+    "mdoc.issuer_auth.algorithm_key_mismatch",
+    "The issuer's signature algorithm does not fit the certificate's key", "\(iso), 9.1.2.4", .issuer,
+    passes: "The issuer's algorithm fits its key")
+  public static let issuerSignatureInvalid = Code(
+    "mdoc.issuer_auth.signature_invalid", "The issuer's signature does not verify", "\(iso), 9.3.1", .forged,
+    passes: "The issuer's signature is valid")
+  public static let msoMissing = Code(
+    "mdoc.mso.missing", "IssuerAuth carries no mobile security object", "\(iso), 9.1.2.4", .forged,
+    passes: "The document has a mobile security object")
+}
+
+extension CodeGroup {
+  public static let issuerAuthentication = CodeGroup(
+    "Issuer authentication",
+    [
+      .issuerAuthMissing, .issuerAuthMalformed, .coseHeaderDuplicate, .coseCritUnsupported, .issuerCertificateMissing,
+      .issuerCertificateThumbprintMismatch,
+    ])
+  public static let issuerSignature = CodeGroup(
+    issuerAuthentication.title,
+    [.issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .issuerSignatureInvalid])
 }

@@ -1,13 +1,14 @@
 import Base
+import CBOR
+import Cryptography
 
 /// Checks of the DeviceResponse as a whole (ISO/IEC 18013-5:2021, 8.3.2.1.2.2).
 struct ResponseCheck {
   let part: PresentedResponse.Part
   let request: PresentationRequest?
   let maxDocuments: Int?
-  /// Whether proofs were asked for, so that they are read.
+  /// Whether proofs were requested, and are therefore read.
   let readsProofs: Bool
-  /// Strict mode: findings that otherwise only warn reject the answer.
   let isStrict: Bool
 
   private var response: DeviceResponse { part.response }
@@ -15,22 +16,22 @@ struct ResponseCheck {
   func run(into checks: inout CheckList) {
     checks.require(
       isMajorVersion1, .responseVersionUnsupported,
-      "version is \"\(shown(response.version))\", expected is \"1.0\" or a later 1.x")
+      "version is \"\(shown(response.version))\", expected \"1.0\" or a later 1.x")
     let isOK = response.status == 0
     checks.require(isOK, .responseStatusNotOK, "status \(response.status)")
     checks.require(
       documentErrorsAreHarmless, .documentErrorsPresent, "documentErrors names \(shownList(response.documentErrors))")
     checkKinds(isOK: isOK, &checks)
     checks.require(isExpectedNumber, .documentUnexpected, "\(count) documents")
-    Self.note(response.slips, isStrict: isStrict, into: &checks)
+    Self.note(response.deviations, isStrict: isStrict, into: &checks)
   }
 
-  /// Notes slips that were read past (`Slip`); those of what is signed are found after the others.
-  static func note(_ slips: [String], isStrict: Bool, into checks: inout CheckList) {
-    let shown = slips.prefix(Limits.reportedFaults).joined(separator: "; ")
-    let more = slips.count - Limits.reportedFaults
+  /// Notes tolerated deviations (`Deviation`). Deviations in signed data are found later than the others.
+  static func note(_ deviations: [String], isStrict: Bool, into checks: inout CheckList) {
+    let shown = deviations.prefix(Limits.reportedFaults).joined(separator: "; ")
+    let more = deviations.count - Limits.reportedFaults
     checks.expect(
-      slips.isEmpty, .responseDeviation, shown + (more > 0 ? "; and \(more) more" : ""), isStrict: isStrict)
+      deviations.isEmpty, .responseDeviation, shown + (more > 0 ? "; and \(more) more" : ""), isStrict: isStrict)
   }
 
   /// Every check of one response, in the order in which they are made.
@@ -39,9 +40,9 @@ struct ResponseCheck {
     .zkPlainNotAccepted, .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
   ]
 
-  /// The second edition has three kinds of documents. Encrypted ones are never read here, and proofs only if the request
-  /// asks for them. An answer that has nothing but kinds that are not read is refused. Beside readable documents the
-  /// other kinds are not looked at, and the report says so.
+  /// The second edition has three kinds of documents. Encrypted documents are never read here, and proofs only if
+  /// requested. A response without any readable document is rejected. Otherwise unreadable documents are skipped, and
+  /// the report says so.
   private func checkKinds(isOK: Bool, _ checks: inout CheckList) {
     let hasDocuments = count > 0
     let others = [
@@ -57,7 +58,7 @@ struct ResponseCheck {
     }
     for (count, code, name) in others {
       if count > 0, hasDocuments {
-        checks.notRun(code, "\(count) \(name) beside the documents were not looked at")
+        checks.notRun(code, "\(count) \(name) beside the documents were not examined")
       } else {
         checks.require(count == 0, code, "\(count) \(name)")
       }
@@ -77,51 +78,44 @@ struct ResponseCheck {
     response.documents.map(\.docType) + (readsProofs ? response.zkDocuments.compactMap(ZkDocument.docType) : [])
   }
 
-  /// Whether plain documents may be in this response: the query asks for them, there is no proof beside them, and no
-  /// proof is required of their type.
+  /// Whether plain documents may be in this response: the query asks for plain documents, the response has no proof,
+  /// and no proof of their type is required.
   private var plainIsAccepted: Bool {
     switch part.query?.kind {
-    case .proof: return response.documents.isEmpty
-    case .plain: return response.zkDocuments.isEmpty
-    case nil: break
-    }
-    return response.documents.allSatisfy { document in
-      let wanted = request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
-      return wanted?.proofs?.isRequired != true
+    case .proof: response.documents.isEmpty
+    case .plain: response.zkDocuments.isEmpty
+    case nil:
+      response.documents.allSatisfy { request?.document(ofType: $0.docType)?.proofs?.isRequired != true }
     }
   }
 
-  /// Whether the version is `1.` and digits: minor versions only add (the second edition has 1.1).
+  /// Whether the version is `1.` and digits: minor versions only add members (the second edition has 1.1).
   private var isMajorVersion1: Bool {
     let version = Array(response.version.utf8)
     return version.count > 2 && version.starts(with: "1.".utf8)
       && version[2...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// Whether `documentErrors` may be ignored. That is so only if any one of several documents satisfies the request,
-  /// and each error is about a requested document that was not returned.
+  /// Whether `documentErrors` may be ignored: only if any one of several documents satisfies the request, and each
+  /// error concerns a requested document that was not returned.
   private var documentErrorsAreHarmless: Bool {
     response.documentErrors.allSatisfy { docType in
-      guard let request, !request.requiresAllDocuments else { return false }
-      return request.documents.contains { $0.docType.hasSameBytes(as: docType) }
+      request?.requiresAllDocuments == false && request?.document(ofType: docType) != nil
         && !returned.contains { $0.hasSameBytes(as: docType) }
     }
   }
 
-  /// Whether a document of this type was asked for. One that was not is refused by another check
-  /// (`docTypeNotRequested`).
-  private func isRequested(_ docType: String) -> Bool {
-    request?.documents.contains { $0.docType.hasSameBytes(as: docType) } ?? true
-  }
-
   private var isExpectedNumber: Bool {
     if let docType = part.query?.docType {
+      // A type that was not requested fails another check (`docTypeNotRequested`).
+      let isRequested = { (docType: String) in request.map { $0.document(ofType: docType) != nil } ?? true }
       return count <= 1 && returned.allSatisfy { $0.hasSameBytes(as: docType) || !isRequested($0) }
     }
-    // Without a request too, no answer may cost more than so many proofs.
+    // The number of proofs is bounded even without a request.
     if let maxDocuments, count > maxDocuments { return false }
     guard let request else { return !readsProofs || response.zkDocuments.count <= 1 }
-    // Asked for any one of several, wallets may return each that they have. A proof is dear, so one is enough there.
+    // If any one of several documents is requested, a wallet may return all of them. Proofs are expensive to verify, so
+    // only one is accepted.
     guard request.requiresAllDocuments || !readsProofs || response.zkDocuments.count <= 1 else { return false }
     let types = response.documents.map(\.docType)
     return count <= request.documents.count
@@ -130,4 +124,185 @@ struct ResponseCheck {
           <= max(1, request.documents.count { $0.docType.hasSameBytes(as: docType) })
       }
   }
+}
+
+/// An opened response, and the transcript that its device authentication must cover. Only a protocol makes a
+/// `PresentedResponse`, with the protocol's own transcript.
+public struct PresentedResponse: ~Copyable, Sendable {
+  /// The DeviceResponses: one for the whole request, or one for each query if every document has its own query.
+  let parts: [Part]
+  let transcript: SessionTranscript
+  /// The reader's ephemeral private key, for checking a device MAC (ISO/IEC 18013-5:2021, 9.1.3.5); nil if the device
+  /// must sign.
+  let readerKey: PrivateKey?
+  /// Transcripts of other sessions. If the device did not sign for our session, they show for which session it signed.
+  /// They only explain a rejection: no response is accepted because of them.
+  let alternatives: [AlternativeTranscript]
+  /// Apple's in-app protocol: there is one document, `age_in_years` may replace age attestations, and mocks are
+  /// recognized.
+  let isAppleInApp: Bool
+  /// Whether the data of a simulator's response are shown beside its rejection.
+  let showsSimulatedResponses: Bool
+  /// Whether the responses' envelope holds data that was not read.
+  let leavesUnread: Bool
+
+  package struct Part: Sendable {
+    let response: DeviceResponse
+    /// The part's query; nil if the part responds to the whole request.
+    let query: Query?
+
+    package init(_ response: DeviceResponse, query: Query? = nil) {
+      self.response = response
+      self.query = query
+    }
+  }
+
+  /// A query for one document, with its own id in the protocol.
+  package struct Query: Sendable {
+    /// The index of the query's document in the request.
+    package let index: Int
+    let docType: String
+    let kind: DocumentKind
+
+    package init(_ index: Int, docType: String, kind: DocumentKind) {
+      self.index = index
+      self.docType = docType
+      self.kind = kind
+    }
+  }
+
+  /// A document with its issuer's signature, or a proof about one.
+  package enum DocumentKind: Sendable {
+    case plain, proof
+  }
+
+  package init(
+    parts: [Part], transcript: SessionTranscript, readerKey: PrivateKey?, alternatives: [AlternativeTranscript] = [],
+    isAppleInApp: Bool = false, showsSimulatedResponses: Bool = false, leavesUnread: Bool = false
+  ) {
+    self.parts = parts
+    self.leavesUnread = leavesUnread
+    self.transcript = transcript
+    self.readerKey = readerKey
+    self.alternatives = alternatives
+    self.isAppleInApp = isAppleInApp
+    self.showsSimulatedResponses = showsSimulatedResponses
+  }
+
+  /// The signature inputs of each document, in the order of the response.
+  package var signatureInputs: [SignatureInputs] { parts.flatMap { $0.response.signatureInputs(over: transcript) } }
+}
+
+/// A transcript that a wallet may have used by mistake, with how it differs from ours: `another configured origin`.
+///
+/// It explains a rejection in the report and never accepts anything.
+public struct AlternativeTranscript: Sendable {
+  /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
+  public let difference: String
+  private let makeTranscript: @Sendable () -> SessionTranscript
+
+  /// Made only when read: a correct response needs no alternative transcript.
+  public var transcript: SessionTranscript { makeTranscript() }
+
+  package init(_ difference: String, _ transcript: @autoclosure @escaping @Sendable () -> SessionTranscript) {
+    self.difference = difference
+    makeTranscript = transcript
+  }
+}
+
+extension Array<AlternativeTranscript> {
+  /// The difference of the first alternative that fits; nil if none fits.
+  package func difference(where fits: (SessionTranscript) -> Bool) -> String? {
+    first { fits($0.transcript) }?.difference
+  }
+}
+
+/// The encoded bytes of a SessionTranscript (ISO/IEC 18013-5:2021, 9.1.5.1). The verifier makes them, and never takes
+/// them from the response.
+///
+/// It holds the session's nonce, so it has no mirror and a redacted description.
+public struct SessionTranscript: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  public let encoded: [UInt8]
+
+  /// Reads an array of three items: device engagement, reader key (or null), handover.
+  public init(encoded: [UInt8]) throws(MdocParseError) {
+    let item: CBORItem
+    do throws(CBORError) {
+      item = try CBORItem(parsing: encoded)
+    } catch {
+      throw MdocParseError(error.code, "at byte \(error.offset)")
+    }
+    guard item.kind == .array, item.count == 3 else { throw MdocParseError(.responseMalformed) }
+    self.encoded = encoded
+  }
+
+  /// Reads a transcript in either form in use: the array, or SessionTranscriptBytes, with the array inside tag 24.
+  public init(received bytes: [UInt8]) throws(MdocParseError) {
+    let inner = (try? CBORItem(parsing: bytes))?.embedded.map { Array($0.encoded) }
+    try self.init(encoded: inner ?? bytes)
+  }
+
+  /// A transcript that one of our own protocols has written.
+  package init(written value: CBORValue) { encoded = value.encoded() }
+
+  /// SessionTranscriptBytes: `#6.24(bstr .cbor SessionTranscript)`.
+  public var taggedBytes: [UInt8] { CBORValue.tagged(24, .bytes(encoded)).encoded() }
+
+  public var description: String { "SessionTranscript(\(encoded.count) bytes)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Code {
+  public static let responseMalformed = Code(
+    "mdoc.response.malformed", "The DeviceResponse lacks a member or has one of another type", "\(iso), 8.3.2.1.2.2",
+    "Compare the detail with the received bytes: a whole DeviceResponse is expected. Report it to its producer, usually "
+      + "the wallet's maker.",
+    passes: "The response has the prescribed structure")
+  public static let responseVersionUnsupported = Code(
+    "mdoc.response.version_unsupported", "The DeviceResponse's major version is not 1", "\(iso), 8.3.2.1.2.2",
+    .wallet, passes: "The response's version is known")
+  public static let responseStatusNotOK = Code(
+    "mdoc.response.status_not_ok", "The wallet reports an error status", "\(iso), 8.3.2.1.2.3", .wallet,
+    passes: "The wallet reports success")
+  public static let documentErrorsPresent = Code(
+    "mdoc.response.document_errors",
+    "The wallet reports an error for a document that it returned or that was not requested", "\(iso), 8.3.2.1.2.2",
+    .wallet, passes: "The wallet reports no error for a document")
+  public static let documentsMissing = Code(
+    "mdoc.response.documents_missing", "The DeviceResponse holds no document", "\(iso), 8.3.2.1.2.2", .wallet,
+    passes: "The response holds a document")
+  public static let documentUnexpected = Code(
+    "mdoc.response.document_unexpected", "The DeviceResponse holds more documents than were requested",
+    "\(iso), 8.3.2.1.2.2", .wallet, passes: "The response holds no more documents than were requested")
+  public static let docTypeNotRequested = Code(
+    "mdoc.response.doc_type_not_requested", "A document's type was not requested", "\(iso), 8.3.2.1.2.2",
+    .wallet, passes: "Every document is of a requested type")
+  public static let zeroKnowledgeUnsupported = Code(
+    "mdoc.response.zero_knowledge_unsupported",
+    "The response holds zero-knowledge proofs, which were not requested and are not verified here",
+    "ISO/IEC 18013-5, second edition, DeviceResponse: zkDocuments",
+    "If proofs were requested, name the folder of their circuits. If not, report it to the wallet's maker.",
+    passes: "The response holds no unrequested proof", cases: "Z65")
+  public static let encryptedDocumentsUnsupported = Code(
+    "mdoc.response.encrypted_documents_unsupported",
+    "The response holds encrypted documents, which were not requested and are not opened here",
+    "ISO/IEC 18013-5, second edition, DeviceResponse: encryptedDocuments",
+    "Ask the wallet for documents; report it to the wallet's maker if it encrypts them unrequested.",
+    passes: "The response holds no encrypted document")
+  public static let responseDeviation = Code(
+    "mdoc.response.deviation",
+    "A member that must be absent is null, undefined, empty, or a copy of the signed payload; it is ignored",
+    "\(iso), 8.3.2.1.2.2, 9.1.2.4 and 9.1.3.6",
+    "Nothing in the response depends on it; report it to the wallet's maker.",
+    passes: "The response's encoding has no deviations", warns: true)
+}
+
+extension CodeGroup {
+  public static let response = CodeGroup(
+    "Response",
+    [
+      .responseMalformed, .responseVersionUnsupported, .responseStatusNotOK, .documentErrorsPresent, .documentsMissing,
+      .documentUnexpected, .docTypeNotRequested, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported,
+      .responseDeviation,
+    ])
 }

@@ -1,27 +1,22 @@
 import Base
 import CBOR
 import COSE
+import PKIX
 
-/// A document whose issuer, digests, validity and device were all verified. Only the verifier makes one.
+/// A document whose issuer, digests, validity and device were all verified. Only the verifier makes a
+/// `VerifiedDocument`.
 ///
 /// Personal: it has no mirror and a redacted description.
-public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflectable {
+public struct VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, CustomReflectable {
   public let docType: String
   public let issuer: DocumentIssuer
-  /// Nil where a zero-knowledge proof hides it.
+  /// Nil if a zero-knowledge proof hides the validity.
   public let validity: DocumentValidity?
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus
-  /// The issuer-signed elements, in the order of the response.
-  public let elements: [ElementReference]
-  /// The elements that the device signed with the issuer's authorisation: self-asserted, not attested.
-  public let deviceSignedElements: [ElementReference]
   private let deviceKey: CBORItem?
-  private let items: [CBORItem]
-  private let deviceSignedItems: [CBORItem]
-  /// The index of each element in `elements`; nil if there are 32 elements or fewer.
-  private let places: [ElementReference: Int]?
-  private let deviceSignedPlaces: [ElementReference: Int]?
+  private let issuerSigned: Elements
+  private let deviceSigned: Elements
 
   init(docType: String, _ content: AuthenticatedDocument.Content, revocation: RevocationStatus) {
     self.docType = docType
@@ -30,41 +25,48 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
     deviceAuthentication = content.method
     self.revocation = revocation
     deviceKey = content.deviceKey
-    elements = content.elements
-    items = content.items
-    deviceSignedElements = content.deviceSigned.map(\.reference)
-    deviceSignedItems = content.deviceSigned.map(\.value)
-    places = Self.places(of: elements)
-    deviceSignedPlaces = Self.places(of: deviceSignedElements)
+    issuerSigned = Elements(content.elements, content.items)
+    deviceSigned = Elements(content.deviceSigned.map(\.reference), content.deviceSigned.map(\.value))
   }
 
-  /// The index of each element; nil for 32 elements or fewer, which a linear search finds faster.
-  private static func places(of elements: [ElementReference]) -> [ElementReference: Int]? {
-    guard elements.count > 32 else { return nil }
-    return Dictionary(zip(elements, elements.indices)) { first, _ in first }
+  /// Elements with their values, in the order of the response.
+  private struct Elements {
+    let references: [ElementReference]
+    let items: [CBORItem]
+    /// The index of each element; nil for 32 elements or fewer, which a linear search finds faster.
+    let indices: [ElementReference: Int]?
+
+    init(_ references: [ElementReference], _ items: [CBORItem]) {
+      self.references = references
+      self.items = items
+      indices = references.count > 32 ? Dictionary(zip(references, references.indices)) { first, _ in first } : nil
+    }
+
+    subscript(element: ElementReference) -> ElementValue? {
+      let index = if let indices { indices[element] } else { references.firstIndex(of: element) }
+      return index.map { ElementValue(items[$0]) }
+    }
   }
+
+  /// The issuer-signed elements, in the order of the response.
+  public var elements: [ElementReference] { issuerSigned.references }
+  /// The elements that the device signed with the issuer's authorisation: self-asserted, not attested.
+  public var deviceSignedElements: [ElementReference] { deviceSigned.references }
 
   /// The value that the issuer signed.
-  public subscript(element: ElementReference) -> ElementValue? {
-    let place = if let places { places[element] } else { elements.firstIndex(of: element) }
-    return place.map { ElementValue(items[$0]) }
-  }
+  public subscript(element: ElementReference) -> ElementValue? { issuerSigned[element] }
 
   /// The value that the device signed.
-  public func deviceSignedValue(of element: ElementReference) -> ElementValue? {
-    let place =
-      if let deviceSignedPlaces { deviceSignedPlaces[element] } else { deviceSignedElements.firstIndex(of: element) }
-    return place.map { ElementValue(deviceSignedItems[$0]) }
-  }
+  public func deviceSignedValue(of element: ElementReference) -> ElementValue? { deviceSigned[element] }
 
   /// Every issuer-signed element with its item, in the order of the response.
   func forEachElement(_ body: (ElementReference, CBORItem) -> Void) {
-    for index in elements.indices { body(elements[index], items[index]) }
+    for index in issuerSigned.items.indices { body(issuerSigned.references[index], issuerSigned.items[index]) }
   }
 
-  /// Whether the two are known to be different documents: of different types, or of different device keys and different
-  /// numbers, or numbers of different authorities. A wallet may hold a document several times, each with a device key of
-  /// its own: without both numbers nobody can tell.
+  /// True if the two are certainly different documents. Either their types differ; or their device keys differ, and
+  /// also their numbers or issuing authorities. A wallet may hold several copies of a document, each with its own
+  /// device key. So documents without numbers cannot be told apart.
   func isDistinct(from other: VerifiedDocument) -> Bool {
     guard docType.hasSameBytes(as: other.docType) else { return true }
     func key(_ document: VerifiedDocument) -> COSEKey? { document.deviceKey.flatMap { try? COSEKey($0) } }
@@ -78,4 +80,180 @@ public struct VerifiedDocument: Sendable, CustomStringConvertible, CustomReflect
 
   public var description: String { "VerifiedDocument(\(docType), redacted)" }
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The document signer and the anchor that its certificate leads to.
+public struct DocumentIssuer: Sendable, Hashable {
+  public let country: String?
+  public let stateOrProvince: String?
+  public let commonName: String?
+  /// SHA-256 of the document signer's certificate, in hexadecimal.
+  public let certificateSHA256: String
+  /// SHA-256 of the trust anchor's certificate, in hexadecimal.
+  public let anchorSHA256: String
+
+  public init(
+    country: String?, stateOrProvince: String?, commonName: String?, certificateSHA256: String, anchorSHA256: String
+  ) {
+    self.country = country
+    self.stateOrProvince = stateOrProvince
+    self.commonName = commonName
+    self.certificateSHA256 = certificateSHA256
+    self.anchorSHA256 = anchorSHA256
+  }
+
+  init(signer: Certificate, anchor: TrustAnchor) {
+    self.init(
+      country: signer.subject.country, stateOrProvince: signer.subject.stateOrProvince,
+      commonName: signer.subject.commonName, certificateSHA256: signer.fingerprint,
+      anchorSHA256: anchor.certificate.fingerprint)
+  }
+}
+
+/// The ValidityInfo of the mobile security object (ISO/IEC 18013-5:2021, 9.1.2.4).
+public struct DocumentValidity: Sendable, Hashable {
+  public let signed: Timestamp
+  public let validFrom: Timestamp
+  public let validUntil: Timestamp
+  public let expectedUpdate: Timestamp?
+}
+
+/// The method by which the device showed that the document is its own.
+public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable {
+  case signature, mac
+  /// A proof shows that the device signed, and hides its key and its signature.
+  case zeroKnowledge = "zero_knowledge"
+}
+
+/// The known revocation status of an accepted document and of its signer.
+public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {
+  /// Every status that the document and its signer declare is good.
+  case good
+  /// A status could not be determined, and the policy allows that.
+  case undetermined
+  /// Neither the document nor its signer declares where its status is published.
+  case notDeclared = "not_declared"
+  /// The check is switched off.
+  case notRun = "not_run"
+}
+
+/// The value of a data element, typed by its CBOR. It is personal: it has no description and no mirror.
+public indirect enum ElementValue: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  case text(String)
+  /// Major type 0 or 1: from −2^64 to 2^64 − 1. A bignum is `tagged`; `digits` reads both.
+  case integer(Int128)
+  case double(Double)
+  case bool(Bool)
+  case null
+  /// Tag 1004 (RFC 8943) with a valid day.
+  case fullDate(FullDate)
+  /// Tag 0 with the text as received (RFC 3339).
+  case dateTime(String)
+  case bytes([UInt8])
+  case array([ElementValue])
+  /// Entries in the order received.
+  case map([Entry])
+  /// Any other tag with its content.
+  case tagged(UInt64, ElementValue)
+
+  public struct Entry: Sendable, Hashable {
+    public let key: ElementValue
+    public let value: ElementValue
+
+    public init(key: ElementValue, value: ElementValue) {
+      self.key = key
+      self.value = value
+    }
+  }
+}
+
+extension ElementValue {
+  public var description: String { "(redacted)" }
+  public var debugDescription: String { "(redacted)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  /// The member of a map with a text key.
+  public subscript(key: String) -> ElementValue? {
+    guard case .map(let entries) = self else { return nil }
+    return entries.first { entry in
+      if case .text(let name) = entry.key { name.hasSameBytes(as: key) } else { false }
+    }?.value
+  }
+
+  /// The digits of an integer of any size, bignums (tags 2 and 3; RFC 8949, 3.4.3) included; nil for any other value.
+  ///
+  /// They are decimal, or hexadecimal after `0x` for a bignum of more than 1,024 bytes. `-` precedes a negative
+  /// integer.
+  public var digits: String? {
+    switch self {
+    case .integer(let number): "\(number)"
+    case .tagged(let tag, .bytes(let content)): Bignum.digits(tag: tag, content: content)
+    default: nil
+    }
+  }
+
+  init(_ item: CBORItem) {
+    switch item.kind {
+    case .text: self = .text(item.text ?? "")
+    case .unsigned, .negative: self = .integer(item.wholeNumber ?? 0)
+    case .bytes: self = .bytes(Array(item.bytes ?? []))
+    case .bool: self = .bool(item.bool == true)
+    case .float: self = .double(item.double ?? .nan)
+    case .null, .undefined: self = .null
+    case .array: self = .array(item.elements.map { elements in elements.map { ElementValue($0) } } ?? [])
+    case .map:
+      self = .map(
+        item.entries.map { entries in entries.map { Entry(key: .init($0.key), value: .init($0.value)) } } ?? [])
+    case .tag: self = ElementValue(tagged: item)
+    }
+  }
+
+  private init(tagged item: CBORItem) {
+    let number = item.tag ?? 0
+    guard let content = item.content(ofTag: number) else {
+      self = .null
+      return
+    }
+    if number == 1004, let text = content.text, let date = FullDate(text) {
+      self = .fullDate(date)
+    } else if number == 0, let text = content.text, Timestamp(rfc3339: text) != nil {
+      self = .dateTime(text)
+    } else {
+      self = .tagged(number, ElementValue(content))
+    }
+  }
+}
+
+/// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
+///
+/// References compare by their bytes, because bytes decide what is signed, authorised and requested.
+public struct ElementReference: Sendable, Hashable {
+  public let namespace: String
+  public let identifier: String
+
+  public init(_ namespace: String, _ identifier: String) {
+    self.namespace = namespace
+    self.identifier = identifier
+  }
+
+  /// The element with a document's number, which is unique within the document type and the issuing authority.
+  public static func documentNumber(ofDocType docType: String) -> ElementReference {
+    ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), "document_number")
+  }
+
+  /// `age_over_NN` in the namespace in which the document type has it.
+  static func ageAttestation(_ age: Int, ofDocType docType: String) -> ElementReference {
+    ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), AgeAttestations.identifier(for: age))
+  }
+
+  public static func == (left: ElementReference, right: ElementReference) -> Bool {
+    left.identifier.hasSameBytes(as: right.identifier) && left.namespace.hasSameBytes(as: right.namespace)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    UTF8Key(identifier).hash(into: &hasher)
+    UTF8Key(namespace).hash(into: &hasher)
+  }
 }

@@ -1,19 +1,17 @@
 import Base
 import Longfellow
 
-/// That a document may be, or must be, answered by a zero-knowledge proof (ISO/IEC 18013-5, second edition, ZkRequest).
+/// A request for a zero-knowledge proof about a document (ISO/IEC 18013-5, second edition, ZkRequest).
 public struct ProofRequest: Sendable, Hashable {
-  /// Whether a plain document is refused. The EU's age verification profile (Annex A) forbids to require proofs.
+  /// Whether a plain document is rejected. The EU's age verification profile (Annex A) forbids requiring proofs.
   public var isRequired: Bool
-  /// The circuits that are offered. An answer by any other is refused.
+  /// The offered circuits. A proof by any other circuit is rejected.
   public let circuits: [KnownCircuit]
 
-  /// Offers every circuit at hand that can prove the document's requested elements.
-  ///
-  /// - Throws: why the elements cannot be proven, or that no circuit for them is at hand.
+  /// Offers every circuit that can prove the document's requested elements.
   public init(
     of document: DocumentRequest, isRequired: Bool, circuits: [KnownCircuit]
-  ) throws(ProofRequestFault) {
+  ) throws(ProofRequestError) {
     let elements = document.namedElements
     guard (1...4).contains(elements.count) else { throw .elementCount(elements.count) }
     guard Set(elements.map { UTF8Key($0.element.namespace) }).count == 1 else { throw .severalNamespaces }
@@ -32,34 +30,34 @@ public struct ProofRequest: Sendable, Hashable {
     self.init(isRequired: isRequired, offering: offered)
   }
 
-  /// A request that was kept.
+  /// Restores a stored request.
   package init(isRequired: Bool, offering circuits: [KnownCircuit]) {
     self.isRequired = isRequired
     self.circuits = circuits
   }
 }
 
-/// Why a document's elements cannot be asked for by proof.
-public enum ProofRequestFault: Error, Sendable, Hashable {
+/// The reason why a document's elements cannot be requested by proof.
+public enum ProofRequestError: Error, Sendable, Hashable {
   /// A circuit proves one to four elements.
   case elementCount(Int)
   /// A proof shows elements of one namespace.
   case severalNamespaces
-  /// A proof shows exactly what was asked for, so there is no place for alternatives.
+  /// A proof shows exactly the requested elements, without alternatives.
   case alternatives(ElementReference)
   /// The value has parts, or may be longer than 64 bytes; or the identifier is longer than 32.
   case notProvable(ElementReference)
   /// The type has more than 255 bytes.
   case documentTypeTooLong
-  /// No circuit for so many elements is at hand.
+  /// No circuit for this number of elements is available.
   case noCircuit(elements: Int)
 }
 
-/// By what, and for how long, proofs are verified.
+/// The circuits and times by which proofs are verified.
 public struct ProofPolicy: Sendable {
   public var circuits: CircuitLibrary
-  /// Whether a proof may be stamped with any later time of the current day in UTC, as Google Wallet stamps them. Such a
-  /// proof shows that the document is valid until that time, and that it became valid before it.
+  /// Whether a proof may have any later time of the current day in UTC, as Google Wallet's proofs have. Such a proof
+  /// shows that the document is valid until that time, and became valid before it.
   public var acceptsEndOfDay: Bool
 
   public init(circuits: CircuitLibrary, acceptsEndOfDay: Bool = false) {
@@ -67,21 +65,15 @@ public struct ProofPolicy: Sendable {
     self.acceptsEndOfDay = acceptsEndOfDay
   }
 
-  /// The seconds by which a proof's time may lie before and after the time of its verification.
+  /// The seconds by which a proof's time may precede or follow its verification.
   public static let oldestSeconds: Int64 = 300
   public static let skewSeconds: Int64 = 60
 }
 
-/// One verification of a proof by its circuit, without a word about whom the proof is of.
+/// One verification of a proof by its circuit, without personal data.
 package struct ProofRun: Sendable {
   package let circuit: KnownCircuit
   package let isProven: Bool
-  /// Without the time to load the circuit.
+  /// Excludes the loading of the circuit.
   package let seconds: Double
-
-  package init(circuit: KnownCircuit, isProven: Bool, seconds: Double) {
-    self.circuit = circuit
-    self.isProven = isProven
-    self.seconds = seconds
-  }
 }

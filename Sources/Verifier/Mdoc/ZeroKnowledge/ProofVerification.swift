@@ -4,22 +4,21 @@ import Cryptography
 import Longfellow
 import PKIX
 
-/// Verifies one ZkDocument (ISO/IEC 18013-5, second edition): all that stands around the proof first, the proof last.
+/// Verifies one ZkDocument (ISO/IEC 18013-5, second edition), the proof last.
 ///
-/// A proof shows that a trusted signer signed a mobile security object, that it was valid at the proof's time, that its
-/// device signed this session's transcript, and that the elements are in it. It does not show the elements' namespace,
-/// the object's own docType, its status, or its digest ids. The report notes what is not shown as not run.
+/// A proof shows four facts: a trusted signer signed a mobile security object; the object was valid at the proof's
+/// time; its device signed this session's transcript; the elements are in the object. It does not show the elements'
+/// namespace, the object's own docType, its status, or its digest ids: the report notes these as not run.
 struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript
   let request: PresentationRequest?
-  /// The index of the document in the request that the proof answers; nil if there is none.
+  /// The index of the requested document that the proof satisfies; nil if it satisfies none.
   let requestIndex: Int?
   let verifier: MdocVerifier
   let now: Timestamp
 
-  /// - Parameter mayProve: false if the answer is refused already. A proof costs a quarter of a second, and is then not
-  /// verified.
+  /// - Parameter mayProve: false if the response is already rejected: a proof takes a quarter of a second.
   func run(mayProve: Bool) -> AuthenticatedDocument {
     var checks = CheckList()
     do throws(MdocParseError) {
@@ -35,10 +34,8 @@ struct ProofVerification {
   }
 
   private func verify(_ document: ZkDocument, mayProve: Bool, _ checks: inout CheckList) -> AuthenticatedDocument {
-    // A proof too many is refused for that, and not for its type.
-    let wanted =
-      requestIndex.flatMap { request?.documents[$0] }
-      ?? request?.documents.first { $0.docType.hasSameBytes(as: document.docType) }
+    // A surplus proof is rejected because it is surplus, not because of its type.
+    let wanted = requestIndex.flatMap { request?.documents[$0] } ?? request?.document(ofType: document.docType)
     if request == nil {
       checks.notRun(.docTypeNotRequested)
     } else {
@@ -48,7 +45,7 @@ struct ProofVerification {
     checkElements(document, wanted, circuit, &checks)
     checkTime(document, &checks)
     let path = checkIssuer(document, &checks)
-    // Whether the document has a status is hidden, so a status that must be good cannot be shown to be.
+    // The document's status is hidden, so it cannot be shown to be good.
     checks.require(
       verifier.revocation != .requireGood, .zkStatusNotProvable, "the policy is \(verifier.revocation.rawValue)")
     for code in Self.notShown { checks.notRun(code, "a proof does not show it") }
@@ -63,12 +60,10 @@ struct ProofVerification {
       signer: signer, anchor: anchor, validity: nil, method: .zeroKnowledge, deviceKey: nil,
       elements: document.elements.map(\.reference), items: document.elements.map(\.value), deviceSigned: [])
     let revocation =
-      verifier.revocation == .off ? nil : RevocationCheck(hiddenStatusBelow: path.path, anchor: anchor)
+      verifier.revocation == .off ? nil : RevocationCheck(nil, path: path.path, anchor: anchor)
     return AuthenticatedDocument(
       docType: document.docType, checks: checks, content: content, revocation: revocation)
   }
-
-  // MARK: Around the proof
 
   /// The circuit must be one that this request offered.
   private func checkCircuit(
@@ -103,15 +98,18 @@ struct ProofVerification {
     }
     if let circuit {
       checks.require(
-        elements.count == circuit.elements, .zkElementCount, "\(elements.count), the circuit's is \(circuit.elements)")
+        elements.count == circuit.elements, .zkElementCount, "\(elements.count) elements, expected \(circuit.elements)")
     }
-    let unprovable = document.elements.filter { !$0.value.isProvable || !$0.reference.isProvable(by: circuit) }
+    let longest = circuit?.longestIdentifier ?? 32
+    let unprovable = document.elements.filter {
+      !$0.value.isProvable || $0.reference.identifier.utf8.count > longest
+    }
     checks.require(unprovable.isEmpty, .zkElementNotProvable, names(unprovable.map(\.reference)))
     checks.require(!document.hasDeviceElements, .zkDeviceElements, "documentData.deviceSigned has elements")
   }
 
-  /// A time in the past would let a document through that has expired since; one in the future, a document that is not
-  /// valid yet.
+  /// An earlier time would accept a document that has expired since then. A later time would accept a document that is
+  /// not yet valid.
   private func checkTime(_ document: ZkDocument, _ checks: inout CheckList) {
     var times: String { "timestamp is \(document.time), and it is \(now)" }
     checks.require(
@@ -138,8 +136,6 @@ struct ProofVerification {
     }
     return path
   }
-
-  // MARK: The proof
 
   private func prove(
     _ document: ZkDocument, by circuit: KnownCircuit, issuer: PublicKey, _ checks: inout CheckList
@@ -168,14 +164,15 @@ struct ProofVerification {
       checks.passed(.zkProofMalformed)
       checks.failed(.zkProofInvalid, "the proof's check \"\(check)\" fails, with \(circuit.label)")
     } catch .statement {
-      // The circuit has no room for what passed the checks of single elements.
+      // Each element fits the circuit, but not all of them together.
       checks.failed(.zkElementNotProvable, names(document.elements.map(\.reference)))
     } catch {
-      checks.failed(.zkProofMalformed, "proof has \(document.proof.count) bytes that are none of \(circuit.label)")
+      checks.failed(
+        .zkProofMalformed, "proof has \(document.proof.count) bytes that are not a proof by \(circuit.label)")
     }
   }
 
-  /// What the standard has checked of a document, and no proof shows.
+  /// The standard's checks of a document that no proof shows.
   private static let notShown: [Code] = [.msoDocTypeMismatch, .digestIDDuplicate, .issuerJurisdictionMismatch]
 
   /// Every check of one proof before revocation and acceptance, in the order in which they are made.
@@ -189,7 +186,7 @@ struct ProofVerification {
 }
 
 extension CBORItem {
-  /// Whether a circuit can show the value: a text, bytes, an integer, a boolean, or a date, of at most 64 bytes.
+  /// Whether a circuit can show the value: text, bytes, an integer, a boolean, or a date, of at most 64 bytes.
   fileprivate var isProvable: Bool {
     guard encoded.count <= 64 else { return false }
     return switch kind {
@@ -200,9 +197,85 @@ extension CBORItem {
   }
 }
 
-extension ElementReference {
-  /// Whether the circuit has room for the identifier.
-  fileprivate func isProvable(by circuit: KnownCircuit?) -> Bool {
-    identifier.utf8.count <= circuit?.longestIdentifier ?? 32
-  }
+extension Code {
+  public static let zkDocumentMalformed = Code(
+    "zk.document_malformed",
+    "A ZkDocument lacks a member, has one of another type, or its documentData is not inside tag 24",
+    "\(edition2), ZkDocument", .wallet, passes: "The proof has the prescribed structure")
+  public static let zkTimestampMalformed = Code(
+    "zk.timestamp_malformed", "The proof's time is not a date and time of 20 characters in UTC with tag 0",
+    "\(edition2), ZkDocumentData", .wallet, passes: "The proof's time is well-formed")
+  public static let zkPlainNotAccepted = Code(
+    "zk.plain_not_accepted", "A plain document was returned where a proof was required, or beside a proof",
+    "\(edition2), ZkRequest: zkRequired",
+    "Ask with `\"zk\": \"allowed\"` to accept plain documents; else the person needs a wallet that makes proofs.",
+    passes: "A proof was returned where one was required")
+  public static let zkSystemUnknown = Code(
+    "zk.system_unknown", "The proof names a circuit that this verifier does not know, or one that is unsound",
+    "\(edition2), ZkSystemSpec; longfellow-libzk-v1, versions 6 and 7", .wallet,
+    passes: "The proof's circuit is a known one")
+  public static let zkSystemNotOffered = Code(
+    "zk.system_not_offered", "The proof names a circuit that this request did not offer", "\(edition2), ZkRequest",
+    .forged, passes: "The proof uses an offered circuit")
+  public static let zkNamespaceMismatch = Code(
+    "zk.namespace_mismatch", "The proof's elements are in several namespaces, or not in the requested one",
+    "\(edition2), ZkDocumentData", .forged, passes: "The elements are of the requested namespace")
+  public static let zkElementsMismatch = Code(
+    "zk.elements_mismatch", "The proof does not show exactly the requested elements",
+    "\(edition2), ZkDocumentData", .wallet, passes: "The proof shows the requested elements")
+  public static let zkElementCount = Code(
+    "zk.element_count", "The proof shows more or fewer elements than its circuit proves",
+    "longfellow-libzk-v1: num_attributes", .forged, passes: "The proof shows as many elements as its circuit proves")
+  public static let zkElementNotProvable = Code(
+    "zk.element_not_provable", "An element's value or identifier is of a kind or size that no circuit proves",
+    "longfellow-libzk-v1, public inputs", .wallet, passes: "Every shown element can be proven")
+  public static let zkDeviceElements = Code(
+    "zk.device_elements", "Elements of the device accompany the proof, which does not prove them",
+    "\(edition2), ZkDocumentData", .forged, passes: "No element of the device accompanies the proof")
+  public static let zkTimestampStale = Code(
+    "zk.timestamp_stale", "The proof's time is too long ago",
+    "\(edition2), ZkDocumentData: timestamp",
+    "Ask again: a proof is good for five minutes. If that fails too, compare the clocks of both sides.",
+    passes: "The proof is recent")
+  public static let zkTimestampInFuture = Code(
+    "zk.timestamp_in_future", "The proof's time is in the future",
+    "\(edition2), ZkDocumentData: timestamp",
+    "Compare the clocks of device and server; for wallets that stamp the end of the day, allow `zk_end_of_day`.",
+    passes: "The proof's time is not in the future")
+  public static let zkIssuerNotAllowed = Code(
+    "zk.issuer_not_allowed", "The issuer is trusted, but not with proofs",
+    "longfellow-libzk-v1: the document's own type is not shown",
+    "Name the anchor's document types, or set `zk` beside the anchor, if it issues only documents of this type.",
+    passes: "The issuer is trusted with proofs")
+  public static let zkIssuerKeyUnsupported = Code(
+    "zk.issuer_key_unsupported", "The document signer's key is not on P-256", "longfellow-libzk-v1, signature circuit",
+    .issuer, passes: "The signer's key can be used in proofs")
+  public static let zkStatusNotProvable = Code(
+    "zk.status_not_provable", "The policy requires a good status of the document, which a proof hides",
+    "longfellow-libzk-v1: the status is not shown",
+    "Ask for a plain document, or allow an undetermined status for this relying party.",
+    passes: "The policy does not need the document's status")
+  public static let zkCircuitUnavailable = Code(
+    "zk.circuit_unavailable", "The proof's circuit is not available, or its file is damaged",
+    "longfellow-libzk-v1, circuits",
+    "Import the circuits with `mdoc circuits import`, and check them with `mdoc circuits check`.",
+    passes: "The proof's circuit is available")
+  public static let zkProofMalformed = Code(
+    "zk.proof_malformed", "The bytes are not one proof of this circuit and statement",
+    "longfellow-libzk-v1, proof encoding", .forged, passes: "The proof's bytes are well-formed")
+  public static let zkProofInvalid = Code(
+    "zk.proof_invalid", "The proof does not prove the response's statement in this session",
+    "longfellow-libzk-v1; draft-google-cfrg-libzk", .forged, passes: "The zero-knowledge proof is valid",
+    cases: "Z48 Z49")
+}
+
+extension CodeGroup {
+  public static let proof = CodeGroup(
+    "Zero-knowledge proofs",
+    [
+      .zkDocumentMalformed, .zkTimestampMalformed, .zkPlainNotAccepted, .zkSystemUnknown, .zkSystemNotOffered,
+      .zkNamespaceMismatch, .zkElementsMismatch, .zkElementCount, .zkElementNotProvable, .zkDeviceElements,
+      .zkTimestampStale, .zkTimestampInFuture, .zkIssuerNotAllowed, .zkIssuerKeyUnsupported, .zkStatusNotProvable,
+      .zkCircuitUnavailable, .zkProofMalformed, .zkProofInvalid,
+    ])
 }

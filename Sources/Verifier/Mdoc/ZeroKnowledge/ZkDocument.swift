@@ -2,35 +2,37 @@ import Base
 import CBOR
 import Longfellow
 
-/// One ZkDocument of a DeviceResponse (ISO/IEC 18013-5, second edition), as received.
-struct ZkDocument: Sendable {
-  let docType: String
-  /// `zkSystemId`: by which of the offered circuits it is proven.
-  let label: String
-  /// The text of the time at which the document is shown to be valid, as it enters the proof.
-  let timestamp: String
+/// One ZkDocument of a DeviceResponse (ISO/IEC 18013-5, second edition), as received. It is unverified. Its elements'
+/// values cannot be read outside this module.
+package struct ZkDocument: Sendable {
+  package let docType: String
+  /// `zkSystemId`, which should name one of the offered circuits.
+  package let label: String
+  /// The time at which the document is shown to be valid, as the text that enters the proof.
+  package let timestamp: String
   let time: Timestamp
-  let elements: [Element]
+  package let elements: [Element]
   /// Whether the wallet adds elements of the device, which no circuit proves.
   let hasDeviceElements: Bool
   /// DER certificates, the document signer first.
-  let chain: [ArraySlice<UInt8>]
-  let proof: ArraySlice<UInt8>
+  package let chain: [ArraySlice<UInt8>]
+  package let proof: ArraySlice<UInt8>
 
-  /// The circuit that the label names, of our own table. Google Wallet names it by its hash in place of the label.
-  var circuit: KnownCircuit? {
+  /// The known circuit that the label names; nil for any other label. Google Wallet uses the circuit's hash as the
+  /// label.
+  package var circuit: KnownCircuit? {
     KnownCircuit.all.first { label.hasSameBytes(as: $0.label) || label.hasSameBytes(as: $0.hash) }
   }
 
-  struct Element: Sendable {
-    let reference: ElementReference
+  package struct Element: Sendable {
+    package let reference: ElementReference
     let value: CBORItem
   }
 
-  /// The type that an item claims, which may be malformed otherwise; nil if it claims none.
+  /// The type that an item claims, even if it is otherwise malformed; nil if it claims none.
   static func docType(of item: CBORItem) -> String? { item[key: "documentData"]?.embedded?[key: "docType"]?.text }
 
-  /// Whether a member is ignored that no standard names. What cannot be read at all is refused elsewhere.
+  /// Whether the item has a member that no standard names. Unreadable items are rejected elsewhere.
   static func leavesUnread(_ item: CBORItem) -> Bool {
     StructureParser.leavesUnread(item, but: "documentData", "proof")
       || StructureParser.leavesUnread(
@@ -38,31 +40,32 @@ struct ZkDocument: Sendable {
         "deviceSigned", "msoX5chain")
   }
 
-  init(parsing item: CBORItem) throws(MdocParseError) {
+  package init(parsing item: CBORItem) throws(MdocParseError) {
     let reader = StructureParser(code: .zkDocumentMalformed)
     _ = try reader.entries(item, "the proof's document")
-    proof = try reader.bytes(reader.member("proof", of: item), "proof")
-    do throws(MdocParseError) {
-      let data = try reader.embedded(reader.member("documentData", of: item), "documentData")
-      _ = try reader.entries(data, ": it")
-      docType = try reader.text("docType", of: data)
-      label = try reader.text("zkSystemId", of: data)
-      (timestamp, time) = try Self.timestamp(reader.member("timestamp", of: data))
-      elements = try Self.elements(reader.member("issuerSigned", of: data), "issuerSigned", reader)
-      let device = data[key: "deviceSigned"]
-      hasDeviceElements =
-        if let device { try !Self.elements(device, "deviceSigned", reader).isEmpty } else { false }
-      chain = try Self.chain(reader.member("msoX5chain", of: data), reader)
-    } catch {
-      throw error.inside("documentData")
+    let proof = try reader.bytes("proof", of: item)
+    let data = try reader.embedded(reader.member("documentData", of: item), "documentData")
+    self = try reader.inside("documentData") { () throws(MdocParseError) in
+      try ZkDocument(data: data, proof: proof, reader)
     }
   }
 
-  /// The time is tag 0 with 20 characters: the circuits compare them one by one with those of the validity, so no other
-  /// spelling can be proven.
+  private init(data: CBORItem, proof: ArraySlice<UInt8>, _ reader: StructureParser) throws(MdocParseError) {
+    self.proof = proof
+    _ = try reader.entries(data, ": it")
+    docType = try reader.text("docType", of: data)
+    label = try reader.text("zkSystemId", of: data)
+    (timestamp, time) = try Self.timestamp(reader.member("timestamp", of: data))
+    elements = try Self.elements(reader.member("issuerSigned", of: data), "issuerSigned", reader)
+    let device = data[key: "deviceSigned"]
+    hasDeviceElements = if let device { try !Self.elements(device, "deviceSigned", reader).isEmpty } else { false }
+    chain = try Self.chain(reader.member("msoX5chain", of: data), reader)
+  }
+
+  /// The time is tag 0 with 20 characters: the circuits compare it with the validity character by character.
   private static func timestamp(_ item: CBORItem) throws(MdocParseError) -> (String, Timestamp) {
     guard let text = item.content(ofTag: 0)?.text, text.utf8.count == 20, let time = Timestamp(rfc3339: text) else {
-      throw MdocParseError(.zkTimestampMalformed, "timestamp is no date and time of 20 characters with tag 0")
+      throw MdocParseError(.zkTimestampMalformed, "timestamp is not a date and time of 20 characters with tag 0")
     }
     return (text, time)
   }
@@ -74,8 +77,8 @@ struct ZkDocument: Sendable {
     var elements: [Element] = []
     for (name, items) in try reader.entries(map, member) {
       let namespace = try reader.text(name, "a name in \(member)")
-      let items = Array(try reader.elements(items, "what stands under a name in \(member)"))
-      guard !items.isEmpty else { throw reader.fault("what stands under a name in \(member)", "empty") }
+      let items = Array(try reader.elements(items, "the value of a name in \(member)"))
+      guard !items.isEmpty else { throw reader.fault("the value of a name in \(member)", "empty") }
       for item in items {
         _ = try reader.entries(item, "an element of \(member)")
         elements.append(
@@ -87,8 +90,8 @@ struct ZkDocument: Sendable {
     return elements
   }
 
-  /// One certificate is a bare byte string, several are an array (RFC 9360, 2). An array of one is read as well, as in
-  /// issuerAuth.
+  /// One certificate is a bare byte string, several are an array (RFC 9360, 2). An array with one certificate is
+  /// accepted too.
   private static func chain(_ item: CBORItem, _ reader: StructureParser) throws(MdocParseError) -> [ArraySlice<UInt8>] {
     if let certificate = item.bytes { return [certificate] }
     var chain: [ArraySlice<UInt8>] = []
@@ -97,28 +100,5 @@ struct ZkDocument: Sendable {
     }
     guard !chain.isEmpty else { throw reader.fault("msoX5chain", "empty") }
     return chain
-  }
-}
-
-/// What a ZkDocument says of itself, without the values of its elements. None of it is verified.
-package struct ZkDocumentOutline: Sendable {
-  package let docType, label, timestamp: String
-  /// The circuit that the label names; nil for one that is not known.
-  package let circuit: KnownCircuit?
-  package let elements: [ElementReference]
-  /// DER certificates, the document signer first.
-  package let chain: [[UInt8]]
-  package let proofBytes: Int
-
-  /// - Throws: what is malformed.
-  package init(parsing item: CBORItem) throws(MdocParseError) {
-    let document = try ZkDocument(parsing: item)
-    docType = document.docType
-    label = document.label
-    timestamp = document.timestamp
-    circuit = document.circuit
-    elements = document.elements.map(\.reference)
-    chain = document.chain.map { Array($0) }
-    proofBytes = document.proof.count
   }
 }

@@ -1,11 +1,8 @@
 import Base
 
-/// Checks a single certificate by the profile of its role: `mdoc trust check` shows the result.
-///
-/// No anchor is asked, so nothing here makes a certificate trusted.
+/// Checks a single certificate by the profile of its role, for `mdoc trust check`. It makes nothing trusted.
 public enum CertificateProfile {
-  /// Every rule of the role, once. A fault that makes the certificate useless for the role fails; a mere deviation
-  /// warns.
+  /// Checks every rule of the role. A fault that makes the certificate useless for the role fails; a deviation warns.
   ///
   /// - Parameter issuer: the issuer's certificate, if it is known; a root is its own issuer.
   public static func check(
@@ -20,18 +17,17 @@ public enum CertificateProfile {
     checks.require(certificate.validity.contains(now), .certificateExpired, certificate.periodFault(at: now))
     checkUse(of: subject, &checks)
     for rule in ProfileRule.all {
-      guard let deviations = rule.deviations(subject) else {
+      if let deviations = rule.deviations(subject) {
+        checks.expect(deviations.isEmpty, rule.code, deviations.joined(separator: "; "))
+      } else {
         checks.notRun(rule.code)
-        continue
       }
-      checks.expect(deviations.isEmpty, rule.code, deviations.joined(separator: "; "))
     }
     return checks.checks
   }
 
-  /// The issuer of this certificate among several others: the one that signed it or, failing that, one that fits by
-  /// name or by key identifier, so that the check can say what is wrong. Nil for a root, too, which needs no other
-  /// certificate.
+  /// The issuer among other certificates: the certificate that signed this one, or else a certificate that matches by
+  /// name or key identifier.
   public static func issuer(of certificate: Certificate, among others: [Certificate]) -> Certificate? {
     let candidates = others.filter { $0.der != certificate.der }
     let named = candidates.filter { certificate.issuer.der == $0.subject.der }
@@ -44,14 +40,13 @@ public enum CertificateProfile {
   private static func checkIssuer(of subject: ProfiledCertificate, _ checks: inout CheckList) {
     let certificate = subject.certificate
     guard let issuer = subject.issuer else {
-      let detail = "the issuer's certificate is not here"
-      checks.notRun(.nameChaining, detail)
-      checks.notRun(.certificateSignatureInvalid, detail)
-      checks.notRun(.certificateJurisdictionMismatch, detail)
+      for code in [Code.nameChaining, .certificateSignatureInvalid, .certificateJurisdictionMismatch] {
+        checks.notRun(code, "the issuer's certificate is unknown")
+      }
       return
     }
     let path = CertificationPath([certificate, issuer])
-    checks.require(certificate.chainsByName(to: issuer), .nameChaining, path.linkFaults(\.nameFault))
+    checks.require(.nameChaining, without: path.linkFaults(\.nameFault))
     if certificate.isVerifiable(by: issuer) {
       checks.require(
         certificate.isSigned(by: issuer), .certificateSignatureInvalid,
@@ -59,9 +54,7 @@ public enum CertificateProfile {
     } else {
       checks.notRun(.certificateSignatureInvalid)
     }
-    checks.require(
-      certificate.isInJurisdiction(of: issuer), .certificateJurisdictionMismatch,
-      certificate.jurisdictionFault(under: issuer))
+    checks.require(.certificateJurisdictionMismatch, without: certificate.jurisdictionFaults(under: issuer))
   }
 
   private static func checkUse(of subject: ProfiledCertificate, _ checks: inout CheckList) {
@@ -69,7 +62,7 @@ public enum CertificateProfile {
     let role = subject.role
     checks.require(
       extensions.isCA == role.isAuthority, .certificateIsCA,
-      extensions.isCA ? "has the CA flag" : "is without the CA flag")
+      extensions.isCA ? "has the CA flag" : "has no CA flag")
     checks.require(
       role.permits(extensions.keyUsage), .certificateKeyUsage,
       extensions.keyUsage.map { "has \($0.names.joined(separator: ", "))" } ?? "no keyUsage")
@@ -78,16 +71,13 @@ public enum CertificateProfile {
       extensions.extendedKeyUsage.map { "has \($0.joined(separator: ", "))" } ?? "no extKeyUsage")
     let unknown = subject.certificate.unknownCriticalExtensions
     checks.require(
-      unknown.isEmpty, .certificateCriticalExtension,
-      unknown.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
+      .certificateCriticalExtension,
+      without: unknown.sorted().map(CertificateExtensions.OID.name).joined(separator: ", "))
   }
 }
 
-/// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C, that is not about security: a deviation warns, and
-/// rejects in strict mode.
-///
-/// Rules that trust depends on are checked where trust is given (`PathValidator`, `SignerPath`) and, for a single
-/// certificate, in `CertificateProfile`.
+/// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C. Trust does not depend on the rule: a deviation warns,
+/// and rejects only in strict mode.
 struct ProfileRule: Sendable {
   let code: Code
   /// The deviations as text for people; nil if the rule does not apply.
@@ -98,35 +88,73 @@ struct ProfileRule: Sendable {
     self.deviations = deviations
   }
 
-  /// The deviations, each with the label of the certificate before it.
+  /// The deviations, each after the label of the certificate.
   func labelledDeviations(_ subject: ProfiledCertificate) -> [String]? {
     deviations(subject).map { found in found.map { "\(subject.certificate.label): \($0)" } }
   }
 
-  /// All rules, in the order in which they are reported.
-  static let all: [ProfileRule] = [
-    ProfileRule(.profileCriticality, criticality),
-    ProfileRule(.profileLifetime, lifetime),
-    ProfileRule(.profileCountryMissing, country),
-    ProfileRule(.profileKeyIdentifiers, keyIdentifiers),
-    ProfileRule(.profileSerialNumber, serialNumber),
-    ProfileRule(.profileIssuerAltName, issuerAltName),
-    ProfileRule(.profileRevocationSource, revocationSource),
-    ProfileRule(.profileForbiddenExtension, forbiddenExtensions),
-    ProfileRule(.profileVersion) { $0.facts.isVersion3 ? [] : ["of an older version than 3"] },
-    ProfileRule(.profileName, name),
-    ProfileRule(.profilePublicKey, publicKey),
-    ProfileRule(.profileSignatureAlgorithm, signatureAlgorithm),
-    ProfileRule(.profileKeyIdentifierValue, keyIdentifierValue),
-    ProfileRule(.profilePathLength, pathLength),
-    ProfileRule(.profileKeyUsage, keyUsage),
-    ProfileRule(.profileExtendedKeyUsage, extendedKeyUsage),
-    ProfileRule(.profileSubjectAltName, subjectAltName),
-  ]
-  /// The rules for a document signer and its anchor on a path.
   static let onPaths = all.filter { !notOnPaths.contains($0.code) }
 
-  /// Rules that do not apply on paths. The anchor's settings decide on the length of a path, whatever its certificate
-  /// says. A path that leads to the new root has no link certificate on it.
+  /// Rules that do not apply on paths: the anchor's settings limit their length, and link certificates are not on them.
   static let notOnPaths: Set<Code> = [.profilePathLength, .profileSubjectAltName]
+}
+
+extension Code {
+  public static let profileCriticality = Code(
+    "trust.profile.criticality", "An extension is not critical although the profile requires it, or the reverse",
+    "\(iso), B.1.4", .issuer, passes: "The extensions are critical where the profile says so", warns: true)
+  public static let profileLifetime = Code(
+    "trust.profile.lifetime", "A certificate is valid for longer than the profile allows", "\(iso), B.1", .issuer,
+    passes: "The certificates live no longer than the profile allows", warns: true)
+  public static let profileCountryMissing = Code(
+    "trust.profile.country_missing", "A certificate's subject lacks `countryName`, which the profile requires",
+    "\(iso), B.1", .issuer, passes: "The names have a country", warns: true)
+  public static let profileKeyIdentifiers = Code(
+    "trust.profile.key_identifiers", "A certificate lacks its subject or authority key identifier", "\(iso), B.1",
+    .issuer, passes: "The key identifiers are present", warns: true)
+  public static let profileSerialNumber = Code(
+    "trust.profile.serial_number", "A certificate's serial number is negative, zero, too short or too long",
+    "\(iso), B.1; RFC 5280, 4.1.2.2", .issuer, passes: "The serial numbers are as the profile prescribes", warns: true)
+  public static let profileIssuerAltName = Code(
+    "trust.profile.issuer_alt_name",
+    "A certificate lacks the issuer alternative name, or has one without an e-mail address or URI", "\(iso), B.1",
+    .issuer, passes: "The issuer's alternative name is present", warns: true)
+  public static let profileRevocationSource = Code(
+    "trust.profile.revocation_source",
+    "A certificate has no usable CRL distribution point, or one that is not a URI", "\(iso), B.1.4", .issuer,
+    passes: "The certificate says where its revocation list is", warns: true)
+  public static let profileForbiddenExtension = Code(
+    "trust.profile.forbidden_extension", "A certificate has an extension that the profile forbids", "\(iso), B.1",
+    .issuer, passes: "The certificates have no forbidden extension", warns: true)
+  public static let profileVersion = Code(
+    "trust.profile.version", "A certificate is not of version 3", "\(iso), B.1", .issuer,
+    passes: "The certificates are of version 3", warns: true)
+  public static let profileName = Code(
+    "trust.profile.name",
+    "A certificate's name has a missing, duplicate or malformed attribute",
+    "\(iso), B.1", .issuer, passes: "The names are as the profile prescribes", warns: true)
+  public static let profilePublicKey = Code(
+    "trust.profile.public_key",
+    "A certificate's key is compressed, or on a curve that the profile does not allow for its role", "\(iso), B.1",
+    .issuer, passes: "The public keys are as the profile prescribes", warns: true)
+  public static let profileSignatureAlgorithm = Code(
+    "trust.profile.signature_algorithm",
+    "A certificate's signature algorithm is not the one for its issuer's key", "\(iso), B.1",
+    .issuer, passes: "The signature algorithms are the profile's", warns: true)
+  public static let profileKeyIdentifierValue = Code(
+    "trust.profile.key_identifier_value", "A certificate's subject key identifier is not the SHA-1 of its key",
+    "\(iso), B.1; RFC 5280, 4.2.1.2 (1)", .issuer, passes: "The key identifiers fit their keys", warns: true)
+  public static let profilePathLength = Code(
+    "trust.profile.path_length", "An authority's path length is not zero", "\(iso), B.1.2", .issuer,
+    passes: "The path length is the profile's", warns: true)
+  public static let profileKeyUsage = Code(
+    "trust.profile.key_usage", "A certificate's key usages are not exactly the profile's", "\(iso), B.1", .issuer,
+    passes: "The key usages are the profile's", warns: true)
+  public static let profileExtendedKeyUsage = Code(
+    "trust.profile.extended_key_usage", "A certificate has extended key usages beside those of its role", "\(iso), B.1",
+    .issuer, passes: "The extended key usages are the profile's", warns: true)
+  public static let profileSubjectAltName = Code(
+    "trust.profile.subject_alt_name",
+    "A link certificate changes the authority's name without the new name as subject alternative name", "\(iso), B.1.3",
+    .issuer, passes: "The subject's alternative name is as the profile prescribes", warns: true)
 }

@@ -1,11 +1,22 @@
 import Cryptography
 
-// The rules on everything but extensions (ISO/IEC 18013-5, B.1).
+// The rules of the profiles (ISO/IEC 18013-5, B.1): first those on everything but extensions.
 
 extension ProfileRule {
-  @Sendable static func lifetime(_ subject: ProfiledCertificate) -> [String]? {
+  /// All rules, in the order in which they are reported.
+  static let all: [ProfileRule] = [
+    criticality, lifetime, country, keyIdentifiers, serialNumber, issuerAltName, revocationSource, forbiddenExtensions,
+    version, name, publicKey, signatureAlgorithm, keyIdentifierValue, pathLength, keyUsage, extendedKeyUsage,
+    subjectAltName,
+  ]
+
+  private static let version = ProfileRule(.profileVersion) { subject in
+    subject.facts.isVersion3 ? [] : ["older than version 3"]
+  }
+
+  private static let lifetime = ProfileRule(.profileLifetime) { subject in
     let days = subject.certificate.validityDays
-    // A responder's certificate that says it need not be checked can't be revoked.
+    // A responder's certificate cannot be revoked if it states that its status need not be checked.
     let isUnchecked =
       subject.role == .ocspResponder && subject.extensions.oids.contains(CertificateExtensions.OID.ocspNoCheck)
     let longest = isUnchecked ? 90 : subject.role.longestValidityDays
@@ -18,13 +29,13 @@ extension ProfileRule {
     return found
   }
 
-  @Sendable static func country(_ subject: ProfiledCertificate) -> [String]? {
-    guard subject.role.requiredAttributes.contains(.country) else { return nil }
+  private static let country = ProfileRule(.profileCountryMissing) { subject in
+    guard subject.role.profile.attributes.contains(.countryName) else { return nil }
     return subject.certificate.subject.country == nil ? ["no countryName"] : []
   }
 
-  /// Positive, and of at most twenty octets (RFC 5280, 4.1.2.2). At least 63 random bits need eight.
-  @Sendable static func serialNumber(_ subject: ProfiledCertificate) -> [String]? {
+  /// The number is positive, with at most twenty octets (RFC 5280, 4.1.2.2). At least 63 random bits need eight octets.
+  private static let serialNumber = ProfileRule(.profileSerialNumber) { subject in
     let number = subject.certificate.serialNumber
     if number == [0] { return ["zero"] }
     var found = subject.certificate.hasNegativeSerialNumber ? ["negative"] : []
@@ -33,22 +44,22 @@ extension ProfileRule {
     return found
   }
 
-  @Sendable static func name(_ subject: ProfiledCertificate) -> [String]? {
+  private static let name = ProfileRule(.profileName) { subject in
     let attributes = subject.facts.subject
-    let required = subject.role.requiredAttributes
+    let required = subject.role.profile.attributes
     var found: [String] = []
-    for (kind, word) in [(NameAttribute.Kind.commonName, "commonName"), (.organization, "organizationName")]
+    for kind in [NameAttribute.Kind.commonName, .organizationName]
     where required.contains(kind) && !attributes.contains(where: { $0.kind == kind }) {
-      found.append("no \(word)")
+      found.append("no \(kind.rawValue)")
     }
-    for (kind, word) in NameAttribute.Kind.once where attributes.count(where: { $0.kind == kind }) > 1 {
-      found.append("\(word) stands twice")
+    for kind in NameAttribute.Kind.allCases where attributes.count(where: { $0.kind == kind }) > 1 {
+      found.append("duplicate \(kind.rawValue)")
     }
-    if attributes.contains(where: { $0.kind == .country && !$0.isCountryCode }) {
+    if attributes.contains(where: { $0.kind == .countryName && !$0.isCountryCode }) {
       found.append("countryName is not two upper-case letters as PrintableString")
     }
     if subject.role == .iaca, !subject.certificate.isSelfIssued { found.append("issuer and subject are not identical") }
-    // The same state in both names ties the state's signer to it (ISO/IEC 18013-5, B.1.4).
+    // A state's signer must have the same state in its name as its authority (ISO/IEC 18013-5, B.1.4).
     if subject.role == .documentSigner, let issuer = subject.issuer, issuer.subject.stateOrProvince != nil,
       subject.certificate.subject.stateOrProvince == nil
     {
@@ -57,26 +68,26 @@ extension ProfileRule {
     return found
   }
 
-  @Sendable static func publicKey(_ subject: ProfiledCertificate) -> [String]? {
+  private static let publicKey = ProfileRule(.profilePublicKey) { subject in
     guard let key = subject.certificate.publicKey else { return nil }
     switch key.curve.family {
     case .weierstrass: return subject.facts.keyBits.first == 0x04 ? [] : ["compressed"]
-    case .edwards: return subject.role.allowsEdwardsKeys ? [] : ["on \(key.curve.rawValue)"]
+    case .edwards: return subject.role.profile.allowsEdwardsKeys ? [] : ["on \(key.curve.rawValue)"]
     case .montgomery: return ["on \(key.curve.rawValue), which does not sign"]
     }
   }
 
-  /// Nil if the issuer's key is not known, or the algorithm is none of the standard's.
-  @Sendable static func signatureAlgorithm(_ subject: ProfiledCertificate) -> [String]? {
+  /// Nil if the issuer's key is unknown, or the algorithm unsupported.
+  private static let signatureAlgorithm = ProfileRule(.profileSignatureAlgorithm) { subject in
     guard let curve = subject.issuer?.publicKey?.curve, let algorithm = subject.facts.signatureAlgorithm else {
       return nil
     }
     guard case .ecdsa(let hash) = algorithm else { return ["EdDSA"] }
     guard let expected = curve.certificateHash else { return [] }
-    return hash == expected ? [] : ["\(hash.name) with a key on \(curve.rawValue)"]
+    return hash == expected ? [] : ["SHA-\("\(hash)".dropFirst(3)) with a key on \(curve.rawValue)"]
   }
 
-  @Sendable static func keyIdentifierValue(_ subject: ProfiledCertificate) -> [String]? {
+  private static let keyIdentifierValue = ProfileRule(.profileKeyIdentifierValue) { subject in
     guard let identifier = subject.extensions.subjectKeyIdentifier else { return nil }
     return identifier == HashAlgorithm.sha1.hash(subject.facts.keyBits) ? [] : ["not the SHA-1 of the key"]
   }
@@ -89,16 +100,8 @@ extension NameAttribute {
   }
 }
 
-extension NameAttribute.Kind {
-  /// Attributes that a name has at most once.
-  fileprivate static let once: [(NameAttribute.Kind, String)] = [
-    (.country, "countryName"), (.stateOrProvince, "stateOrProvinceName"), (.organization, "organizationName"),
-    (.commonName, "commonName"),
-  ]
-}
-
 extension Curve {
-  /// The hash that goes with the curve; nil for curves that do not sign with one.
+  /// The curve's hash; nil for curves that do not sign with one.
   fileprivate var certificateHash: HashAlgorithm? {
     switch self {
     case .p256, .brainpoolP256r1: .sha256
@@ -109,23 +112,10 @@ extension Curve {
   }
 }
 
-extension HashAlgorithm {
-  fileprivate var name: String {
-    switch self {
-    case .sha1: "SHA-1"
-    case .sha256: "SHA-256"
-    case .sha384: "SHA-384"
-    case .sha512: "SHA-512"
-    }
-  }
-}
-
-// The rules on extensions (ISO/IEC 18013-5, B.1).
-
 private typealias OID = CertificateExtensions.OID
 
 extension ProfileRule {
-  @Sendable static func criticality(_ subject: ProfiledCertificate) -> [String]? {
+  private static let criticality = ProfileRule(.profileCriticality) { subject in
     let present = subject.extensions.oids
     let critical = subject.extensions.critical
     let neverCritical = [
@@ -136,7 +126,7 @@ extension ProfileRule {
       + neverCritical.filter(critical.contains).map { "\(OID.name($0)) is critical" }
   }
 
-  @Sendable static func keyIdentifiers(_ subject: ProfiledCertificate) -> [String]? {
+  private static let keyIdentifiers = ProfileRule(.profileKeyIdentifiers) { subject in
     var missing: [String] = []
     if subject.extensions.subjectKeyIdentifier == nil { missing.append("no subjectKeyIdentifier") }
     // A root is its own authority.
@@ -146,9 +136,9 @@ extension ProfileRule {
     return missing
   }
 
-  @Sendable static func issuerAltName(_ subject: ProfiledCertificate) -> [String]? {
+  private static let issuerAltName = ProfileRule(.profileIssuerAltName) { subject in
     guard subject.extensions.oids.contains(OID.issuerAltName) else {
-      return subject.role.requiresIssuerAltName ? ["no issuerAltName"] : nil
+      return subject.role.profile.requiresIssuerAltName ? ["no issuerAltName"] : nil
     }
     guard let names = subject.facts.issuerAltName else { return ["issuerAltName is malformed"] }
     let isContact = names.contains { name in
@@ -161,20 +151,20 @@ extension ProfileRule {
     return isContact ? [] : ["issuerAltName has neither rfc822Name nor URI"]
   }
 
-  @Sendable static func revocationSource(_ subject: ProfiledCertificate) -> [String]? {
+  private static let revocationSource = ProfileRule(.profileRevocationSource) { subject in
     guard let points = subject.extensions.crlDistributionPoints else {
-      // A responder's certificate may say instead that its status need not be checked (RFC 6960, 4.2.2.2.1).
+      // A responder's certificate may instead state that its status need not be checked (RFC 6960, 4.2.2.2.1).
       let isExcused = subject.role == .ocspResponder && subject.extensions.oids.contains(OID.ocspNoCheck)
-      return subject.role.requiresRevocationSource && !isExcused ? ["no cRLDistributionPoints"] : nil
+      return subject.role.profile.requiresRevocationSource && !isExcused ? ["no cRLDistributionPoints"] : nil
     }
     return points.isUsable && points.flaws.isEmpty ? [] : ["cRLDistributionPoints: \(points.detail)"]
   }
 
-  @Sendable static func forbiddenExtensions(_ subject: ProfiledCertificate) -> [String]? {
+  private static let forbiddenExtensions = ProfileRule(.profileForbiddenExtension) { subject in
     subject.extensions.oids.intersection(CertificateExtensions.forbidden).sorted().map(OID.name)
   }
 
-  @Sendable static func pathLength(_ subject: ProfiledCertificate) -> [String]? {
+  private static let pathLength = ProfileRule(.profilePathLength) { subject in
     guard subject.role.isAuthority, subject.extensions.isCA else { return nil }
     switch subject.extensions.pathLength {
     case 0: return []
@@ -183,23 +173,22 @@ extension ProfileRule {
     }
   }
 
-  /// The usages of the profile. Usages that do not serve the role at all are not a matter of form, and are checked
-  /// elsewhere.
-  @Sendable static func keyUsage(_ subject: ProfiledCertificate) -> [String]? {
+  /// Nil for usages that do not serve the role at all: other checks refuse such usages.
+  private static let keyUsage = ProfileRule(.profileKeyUsage) { subject in
     guard let usage = subject.extensions.keyUsage, subject.role.permits(usage) else { return nil }
     let missing = subject.role.keyUsage.subtracting(usage)
     let surplus = usage.subtracting(subject.role.keyUsage)
     return missing.names.map { "lacks \($0)" } + surplus.names.map { "has \($0)" }
   }
 
-  @Sendable static func extendedKeyUsage(_ subject: ProfiledCertificate) -> [String]? {
+  private static let extendedKeyUsage = ProfileRule(.profileExtendedKeyUsage) { subject in
     guard let purposes = subject.extensions.extendedKeyUsage else { return nil }
     let expected = subject.role.extendedKeyUsages.union(subject.acceptedUsages)
     return purposes.filter { !expected.contains($0) }.map { "has \($0)" }
   }
 
-  /// RFC 5280 gives a new name of the same authority its place in the certificate that links the old one to it.
-  @Sendable static func subjectAltName(_ subject: ProfiledCertificate) -> [String]? {
+  /// RFC 5280 puts an authority's new name into the certificate that links the old name to it.
+  private static let subjectAltName = ProfileRule(.profileSubjectAltName) { subject in
     guard subject.role == .iacaLink, !subject.certificate.isSelfIssued else { return nil }
     return subject.facts.subjectAltName?.contains(.directoryName) == true ? [] : ["no directoryName"]
   }
@@ -220,7 +209,7 @@ extension CertificateExtensions.KeyUsage {
 extension CertificateExtensions.OID {
   static let ocspNoCheck = "1.3.6.1.5.5.7.48.1.5"
 
-  /// The standard's name of an extension; its identifier if it has no name here.
+  /// The standard's name of an extension, or else its identifier.
   static func name(_ oid: String) -> String {
     switch oid {
     case subjectKeyIdentifier: "subjectKeyIdentifier"

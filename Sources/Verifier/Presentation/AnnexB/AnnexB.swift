@@ -5,18 +5,16 @@ import JOSE
 import Mdoc
 
 /// The OpenID4VP profile of ISO/IEC TS 18013-7:2024, Annex B. It is a profile of draft 18: Presentation Exchange, a
-/// nonce that the mdoc makes, one DeviceResponse for all documents. Answers are always encrypted, and the wallet posts
-/// them.
+/// nonce of the mdoc, one DeviceResponse for all documents. The wallet posts its response, always encrypted.
 public struct AnnexB: Sendable {
   private let verifier: MdocVerifier
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
-  ///
+  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
   /// - Parameters:
-  ///   - response: the parameters that the wallet posted: `response`, a JWE.
-  ///   - definitionID: the id of the presentation definition that was sent.
+  ///   - response: the posted parameters: `response`, a JWE.
+  ///   - definitionID: the id of the presentation definition in the request.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest?,
     definitionID: String = PresentationDefinition.id, names: RelyingPartyNames = RelyingPartyNames(),
@@ -45,8 +43,8 @@ public struct AnnexB: Sendable {
   ) -> PresentedResponse? {
     defer { checks.skipRest(of: Self.codes) }
     guard let key = challenge.key, case .client(let clientID, let responseURI) = challenge.recipient else {
-      // The challenge belongs to another protocol, so no request of this one was made with it.
-      checks.failed(.sessionProtocolMismatch, "the session's request is not one of Annex B")
+      // The challenge belongs to another protocol.
+      checks.failed(.sessionProtocolMismatch, "the session's request is not an Annex B request")
       return nil
     }
     guard let opened = EncryptedParameters(opening: response, with: key, checks: &checks) else { return nil }
@@ -56,22 +54,22 @@ public struct AnnexB: Sendable {
       checks.failed(.jweHeaderInvalid, "apu is \(found); expected the nonce of the mdoc")
       return nil
     }
-    // The standard's printed example has no state in its answer, so that strictness does not ask for it.
-    guard challenge.takesState(of: opened.parameters, beside: response["state"], isStrict: false, &checks),
+    // The response in the standard's example has no state, so strict mode does not require a state.
+    guard challenge.acceptsState(of: opened.parameters, beside: response["state"], isStrict: false, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
       let parsed = DeviceResponse(parsing: bytes, into: &checks)
     else { return nil }
     let mistakes = Self.mistakes(
       challenge, clientID: clientID, responseURI: responseURI, mdocNonce: mdocNonce, names: names)
     return PresentedResponse(
-      response: parsed,
+      parts: [.init(parsed)],
       transcript: Self.transcript(
         clientID: clientID, responseURI: responseURI, nonce: challenge.nonce, mdocNonce: mdocNonce),
-      macPolicy: acceptsMACs ? .allowed(readerKey: key) : .notAllowed, alternatives: mistakes,
+      readerKey: acceptsMACs ? key : nil, alternatives: mistakes,
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// Reads the DeviceResponse out of `vp_token`. The submission says which definition it answers.
+  /// Reads the DeviceResponse out of `vp_token`. The submission names its definition.
   private func deviceResponse(_ parameters: JSON, _ definitionID: String, _ checks: inout CheckList) -> [UInt8]? {
     let token = parameters["vp_token"]
     let submission = parameters["presentation_submission"]
@@ -81,7 +79,7 @@ public struct AnnexB: Sendable {
       if token == nil {
         "vp_token is missing"
       } else if bytes.isEmpty {
-        "vp_token is \(name ?? "no string"), not a DeviceResponse in base64url without padding"
+        "vp_token is \(name ?? "of another type"), not a DeviceResponse in base64url without padding"
       } else if submission == nil {
         "presentation_submission is missing"
       } else if submission?["definition_id"]?.string?.hasSameBytes(as: definitionID) != true {
@@ -95,7 +93,7 @@ public struct AnnexB: Sendable {
 
   private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .stateMissing, .vpTokenMalformed]
 
-  /// Transcripts that a wallet may have used by mistake. They never make an answer accepted.
+  /// Transcripts that a wallet may have used by mistake. They only explain a rejection.
   private static func mistakes(
     _ challenge: borrowing OpenID4VPChallenge, clientID: String, responseURI: String, mdocNonce: String,
     names: RelyingPartyNames
@@ -124,12 +122,14 @@ public struct AnnexB: Sendable {
   }
 }
 
-/// The request object of ISO/IEC TS 18013-7:2024, B.4.2: draft 18 of OpenID4VP, with the prefix of the client identifier
-/// in a parameter of its own.
-public struct AnnexBRequest: Sendable {
+/// The request object of ISO/IEC TS 18013-7:2024, B.4.2: draft 18 of OpenID4VP, with the client identifier's prefix in
+/// a separate parameter.
+///
+/// It holds the session's nonce, so it has no mirror and no description.
+public struct AnnexBRequest: Sendable, CustomStringConvertible, CustomReflectable {
   private let parameters: JSON
 
-  /// Nil for a challenge of the Digital Credentials API or one without a key: this profile always encrypts.
+  /// Nil for a challenge without a key or of the Digital Credentials API: this profile always encrypts.
   public init?(_ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge) {
     guard case .client(let clientID, let responseURI) = challenge.recipient, let key = challenge.key else { return nil }
     parameters = .members([
@@ -147,28 +147,23 @@ public struct AnnexBRequest: Sendable {
   }
 
   /// The request object (RFC 9101), a compact JWS.
-  ///
-  /// - Parameter walletNonce: it is younger than this profile, and wallets that do not know it ignore it.
+  /// - Parameter walletNonce: the nonce that the wallet sent. It is newer than this profile: wallets that do not know
+  ///   it ignore it.
   public func signed(by reader: ReaderIdentity, walletNonce: String? = nil) throws(CryptoError) -> String {
-    var members = parameters.object ?? []
-    if let walletNonce { members.append(JSON.Member("wallet_nonce", .string(walletNonce))) }
-    return try reader.requestSigner().sign(JSON.object(members).serialized())
+    try reader.signedRequest(parameters.object ?? [], walletNonce: walletNonce)
   }
-}
 
-/// It holds the session's nonce, which neither logs nor error messages may show.
-extension AnnexBRequest: CustomStringConvertible, CustomReflectable {
   public var description: String { "AnnexBRequest" }
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A relying party's request as Presentation Exchange has it in ISO/IEC TS 18013-7:2024, B.4.2: an input descriptor for
-/// each document, named by its type, with a field for each element.
+/// A relying party's request in Presentation Exchange (ISO/IEC TS 18013-7:2024, B.4.2): an input descriptor for each
+/// document, named by its type, with a field for each element.
 public struct PresentationDefinition: Sendable, Hashable {
   /// `presentation_definition`.
   public let json: JSON
 
-  /// The definition's own id: there is one in a request.
+  /// The definition's own id.
   public static let id = "mdoc-request"
 
   public init(_ request: PresentationRequest) {
@@ -180,8 +175,8 @@ public struct PresentationDefinition: Sendable, Hashable {
     ])
   }
 
-  /// `mso_mdoc` with JOSE's names of the algorithms. The names of RFC 9864 are left out: they say no more, and are
-  /// younger than the profile.
+  /// `mso_mdoc` with JOSE's algorithm names. The names of RFC 9864 are omitted, since that RFC is newer than the
+  /// profile.
   static var format: JSON {
     let names = SignatureAlgorithm.jose.map(\.name).filter { !["Ed25519", "Ed448"].contains($0) }
     return ["mso_mdoc": ["alg": .array(names.map(JSON.string))]]
@@ -208,5 +203,11 @@ public struct PresentationDefinition: Sendable, Hashable {
   }
 }
 
-/// The group of descriptors from which one is to be picked.
+/// The group of descriptors from which the wallet picks one.
 private let choiceGroup = "any"
+
+extension Code {
+  public static let sessionProtocolMismatch = Code(
+    "session.protocol_mismatch", "The session did not offer this protocol", "HTTP API, Sessions",
+    "Post the response with the protocol of its request; nothing was consumed.", status: 400, cases: "A18")
+}

@@ -5,19 +5,18 @@ import Cryptography
 import FoundationEssentials
 import Mdoc
 
-/// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C): opens an EncryptedResponse and
+/// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C): opens an EncryptedResponse, and
 /// has its documents verified.
 public struct AnnexC: Sendable {
   private let verifier: MdocVerifier
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
+  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
   ///
-  /// The device must sign: there is no reader key with which a MAC key could be agreed.
-  ///
-  /// - Parameter otherOrigins: further origins of the relying party; the report says so if a wallet answered one of
-  /// them.
+  /// The device must sign: without a reader key, no MAC key can be agreed.
+  /// - Parameter otherOrigins: further origins of the relying party. If a response is for another origin in this list,
+  ///   the report says so.
   public func authenticate(
     _ encryptedResponse: [UInt8], answering challenge: consuming AnnexCChallenge, request: PresentationRequest?,
     otherOrigins: [String] = [], at now: Timestamp
@@ -41,14 +40,14 @@ public struct AnnexC: Sendable {
       }
       checks.failed(
         .envelopeDecryptionFailed,
-        mistake.map { "it opens with \($0)" }
-          ?? "cipherText does not open with this session's key, encryptionInfo and origin")
+        mistake.map { "it decrypts with \($0)" }
+          ?? "cipherText does not decrypt with this session's key, encryptionInfo and origin")
       return nil
     }
     checks.passed(.envelopeDecryptionFailed)
     guard let response = DeviceResponse(parsing: plaintext, into: &checks) else { return nil }
     return PresentedResponse(
-      response: response, transcript: transcript, macPolicy: .notAllowed, leavesUnread: encrypted.leavesUnread)
+      parts: [.init(response)], transcript: transcript, readerKey: nil, leavesUnread: encrypted.leavesUnread)
   }
 
   private static let codes: [Code] = [
@@ -67,7 +66,6 @@ struct EncryptedResponse {
     do throws(MdocParseError) {
       let item = try CBORItem(parsing: bytes, for: Recognition.encryptedResponse)
       let reader = StructureParser(code: .envelopeMalformed)
-      try reader.expect(Recognition.encryptedResponse, item)
       let parts = Array(try reader.elements(item, "the EncryptedResponse"))
       guard parts.count == 2 else {
         throw reader.fault("the EncryptedResponse", "an array of \(parts.count) elements, not 2")
@@ -82,7 +80,7 @@ struct EncryptedResponse {
       guard let point = AppleEnvelope.point(key, "enc", &checks) else { return nil }
       encapsulatedKey = point
     } catch {
-      checks.append([error.check])
+      checks.append([error.explained(Recognition.mistake(bytes, for: Recognition.encryptedResponse)).check])
       return nil
     }
   }
@@ -94,20 +92,20 @@ struct EncryptedResponse {
   }
 }
 
-/// What an answer over the Digital Credentials API must fit (ISO/IEC TS 18013-7, Annex C): the key of one request, the
-/// `encryptionInfo` that holds its public half and the nonce, and the origin of the page that asks.
+/// The challenge that a response over the Digital Credentials API must meet (ISO/IEC TS 18013-7, Annex C). It has one
+/// request's key, the `encryptionInfo` with the nonce and the key's public half, and the origin of the requesting page.
 ///
-/// It can't be copied: opening an answer with it uses it up.
+/// A challenge cannot be copied: opening a response uses it up.
 public struct AnnexCChallenge: ~Copyable, Sendable {
   let key: PrivateKey
-  /// `encryptionInfo` of the request: base64url, exactly as it is sent, which is what the transcript hashes.
+  /// `encryptionInfo` of the request: base64url, exactly as it is sent and hashed in the transcript.
   public let encryptionInfo: String
-  /// An origin in its ASCII form, `https://host[:port]`: compared by its bytes alone.
+  /// The ASCII form, `https://host[:port]`, compared by its bytes.
   public let origin: String
 
   static let label = "dcapi"
 
-  /// A challenge with a fresh key and nonce.
+  /// Makes a challenge with a fresh key and nonce.
   public init(freshFor origin: String) throws(CryptoError) {
     let key = try PrivateKey(generatingOn: .p256)
     let nonce = try Random.bytes(Limits.nonceBytes)
@@ -119,8 +117,7 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     self.origin = origin
   }
 
-  /// Restores a challenge that was kept, from its parts as they were sent.
-  ///
+  /// Restores a challenge from its parts as they were sent.
   /// - Parameter privateScalar: the scalar of the key on P-256, 32 bytes.
   public init(privateScalar: some ContiguousBytes, encryptionInfo: String, origin: String) throws(CryptoError) {
     key = try PrivateKey(curve: .p256, scalar: privateScalar)
@@ -128,33 +125,69 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     self.origin = origin
   }
 
-  /// The private key, for sealing it at rest.
-  public borrowing func privateScalar() throws(CryptoError) -> SecretBytes { try key.scalar() }
+  /// The transcript that the encryption is bound to, and that device and reader sign.
+  public var transcript: SessionTranscript { Self.transcript(encryptionInfo: encryptionInfo, origin: origin) }
 
-  /// The transcript, which the encryption is bound to and which device and reader sign.
-  public var transcript: SessionTranscript {
-    Self.transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
-  }
-
-  /// The transcript of any request, also one whose key we don't have: `encryptionInfo` exactly as it was sent.
+  /// The transcript of any request, including another reader's: `encryptionInfo` exactly as it was sent.
   public static func transcript(encryptionInfo: String, origin: String) -> SessionTranscript {
     transcript(encryptionInfo: .text(encryptionInfo), origin: origin)
   }
 
   /// `[null, null, ["dcapi", SHA-256(CBOR([encryptionInfo, origin]))]]`.
-  ///
   /// - Parameter encryptionInfo: a CBOR value, so that wallets' mistakes in its encoding can be explained.
   static func transcript(encryptionInfo: CBORValue, origin: String) -> SessionTranscript {
     let info = CBORValue.array([encryptionInfo, .text(origin)]).encoded()
     return SessionTranscript(written: [nil, nil, [.text(label), .bytes(HashAlgorithm.sha256.hash(info))]])
   }
+
+  private static let scalarLength = 32
+
+  /// The challenge as bytes, to be encrypted at rest: the 32 bytes of the private scalar, then the rest as JSON.
+  public borrowing func serialized() throws(CryptoError) -> SecretBytes {
+    let json: JSON = ["encryption_info": .string(encryptionInfo), "origin": .string(origin)]
+    return try SecretBytes(scalarOf: key, followedBy: json)
+  }
+
+  /// Restores a challenge from the bytes of `serialized`; nil for anything else.
+  public init?(serialized: borrowing SecretBytes) {
+    guard let (key, json) = serialized.keyAndJSON(scalarAt: 0..<Self.scalarLength), let key,
+      let info = json["encryption_info"]?.string, let origin = json["origin"]?.string
+    else { return nil }
+    self.key = key
+    encryptionInfo = info
+    self.origin = origin
+  }
+}
+
+extension SecretBytes {
+  /// Bytes of a challenge: a prefix, the private scalar, and JSON.
+  init(prefix: [UInt8] = [], scalarOf key: PrivateKey, followedBy json: JSON) throws(CryptoError) {
+    let rest = json.serialized()
+    let scalar = try key.scalar()
+    self = try SecretBytes(count: prefix.count + scalar.count + rest.count) { buffer throws(CryptoError) in
+      buffer.copyBytes(from: prefix)
+      scalar.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[prefix.count...]).copyMemory(from: $0) }
+      UnsafeMutableRawBufferPointer(rebasing: buffer[(prefix.count + scalar.count)...]).copyBytes(from: rest)
+    }
+  }
+
+  /// The P-256 key whose scalar is at these bytes, and the JSON after it. An empty range means no key. Nil for other
+  /// bytes.
+  borrowing func keyAndJSON(scalarAt range: Range<Int>) -> (PrivateKey?, JSON)? {
+    withUnsafeBytes { bytes in
+      guard bytes.count > range.upperBound, let json = try? JSON(parsing: Array(bytes[range.upperBound...])) else {
+        return nil
+      }
+      guard !range.isEmpty else { return (nil, json) }
+      let key = try? PrivateKey(curve: .p256, scalar: UnsafeRawBufferPointer(rebasing: bytes[range]))
+      return key.map { ($0, json) }
+    }
+  }
 }
 
 extension AnnexCChallenge {
-  /// Transcripts that wallets are known to make by mistake, to explain in the report why an answer does not open. If an
-  /// answer opens with one of them, nothing in it is ever read.
-  ///
-  /// - Parameter otherOrigins: further origins of the relying party.
+  /// Transcripts with known mistakes of wallets. They let the report explain why a response does not decrypt. A
+  /// response that decrypts with such a transcript is never read.
   func mistakes(otherOrigins: [String]) -> [AlternativeTranscript] {
     let encryptionInfo = encryptionInfo
     let origin = origin
@@ -170,7 +203,7 @@ extension AnnexCChallenge {
 
   private static let triedOrigins = 16
 
-  /// The same origin in spellings that wallets write by mistake.
+  /// The origin in spellings that wallets use by mistake.
   private static func origins(near origin: String) -> [String] {
     let parts = origin.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let host = parts.last ?? origin
@@ -180,7 +213,7 @@ extension AnnexCChallenge {
     ]
   }
 
-  /// The encryption info in other encodings than the one that was sent.
+  /// The encryption info in other encodings.
   private static func encryptionInfos(like text: String) -> [(difference: String, value: CBORValue)] {
     guard let bytes = Base64.decodeURLSafe(text) else { return [] }
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)

@@ -10,16 +10,15 @@ public struct OpenID4VP: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one answer. The challenge is used up, whatever the outcome.
+  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
   ///
-  /// If the answer is encrypted, a device MAC is accepted too, unless `acceptsMACs` is false: the key of this one request
-  /// is the reader's key.
-  ///
+  /// If the response is encrypted, a device MAC is also accepted, unless `acceptsMACs` is false. The encryption key of
+  /// this one request is then the reader's key.
   /// - Parameters:
-  ///   - response: the response's parameters: `response`, a JWE, or if the request asked for a clear answer
-  ///     `vp_token` and `state`. Others are ignored (RFC 6749, 4.1.2). A response by another mode than the request's is
-  ///     refused. `state` may be missing, which warns: the transcript binds the session.
-  ///   - names: further names of the relying party, to say so if a wallet answered one of these.
+  ///   - response: the parameters that the request asked for: `response`, a JWE, or for an unencrypted response
+  ///     `vp_token` and `state`. Other parameters are ignored (RFC 6749, 4.1.2). A missing `state` only warns, since
+  ///     the transcript binds the session.
+  ///   - names: further names of the relying party. If a response is for another name in this list, the report says so.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
     names: RelyingPartyNames = RelyingPartyNames(), acceptsMACs: Bool = true, at now: Timestamp
@@ -39,27 +38,28 @@ public struct OpenID4VP: Sendable {
     defer { checks.skipRest(of: Self.codes) }
     guard let opened = parameters(of: response, challenge, &checks) else { return nil }
     let outer = challenge.key == nil ? nil : response["state"]
-    guard challenge.takesState(of: opened.parameters, beside: outer, isStrict: verifier.isStrict, &checks) else {
+    guard challenge.acceptsState(of: opened.parameters, beside: outer, isStrict: verifier.isStrict, &checks) else {
       return nil
     }
-    // An encrypted error is the wallet's own statement: there is nothing to verify.
+    // An encrypted error is the wallet's own statement. It holds nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
-      // Any other text is the wallet's own, and may be personal.
+      // A non-standard error is the wallet's text, and may be personal.
       let code = Code(walletError: error)
-      checks.failed(code, code == .walletOtherError ? "error is none of the standard's" : "error is \(error)")
+      checks.failed(code, code == .walletOtherError ? "error is not one of the standard's" : "error is \(error)")
       walletDescription = opened.parameters.errorDescription
       return nil
     }
-    guard let token = VPToken(opened.parameters["vp_token"], answering: request, checks: &checks)
-    else { return nil }
+    guard let parts = VPToken.parts(of: opened.parameters["vp_token"], for: request, checks: &checks) else {
+      return nil
+    }
     return PresentedResponse(
-      parts: token.parts, transcript: challenge.transcript,
-      macPolicy: acceptsMACs ? challenge.key.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed : .notAllowed,
+      parts: parts, transcript: challenge.transcript,
+      readerKey: acceptsMACs ? challenge.key : nil,
       alternatives: challenge.mistakes(names: names, mdocNonce: opened.mdocNonce),
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// The decrypted parameters, and the nonce that a wallet would have put into an Annex B answer.
+  /// The decrypted parameters, and the nonce of a wallet that follows Annex B by mistake.
   private func parameters(
     of response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> (parameters: JSON, mdocNonce: String?)? {
@@ -70,14 +70,14 @@ public struct OpenID4VP: Sendable {
     }
     guard response["response"] == nil else {
       let form = JWTForm(of: response)?.rawValue ?? "there"
-      checks.failed(.responseModeMismatch, "response is \(form); vp_token in clear was asked for")
+      checks.failed(.responseModeMismatch, "response is \(form); the request asked for vp_token in the clear")
       return nil
     }
     checks.passed(.responseModeMismatch)
     guard case .client = challenge.recipient, let text = response["vp_token"]?.string else {
       return (response, nil)
     }
-    // A form has only text. What is no JSON in it can't be a vp_token either, and stays text.
+    // In a form, every value is text. Text that is not JSON cannot be a vp_token, and remains text.
     let token = (try? JSON(parsing: Array(text.utf8))) ?? .string(text)
     return (.members(["vp_token": token, "state": response["state"]]), nil)
   }
@@ -86,7 +86,7 @@ public struct OpenID4VP: Sendable {
     EncryptedParameters.codes + [.stateMismatch, .stateMissing, .vpTokenMalformed, .vpTokenIncomplete]
 }
 
-/// The names of a relying party beside those in the request at hand.
+/// Further names of a relying party, besides the names in the request.
 public struct RelyingPartyNames: Sendable {
   /// Web origins.
   public let origins: [String]
@@ -100,10 +100,9 @@ public struct RelyingPartyNames: Sendable {
 }
 
 extension OpenID4VPChallenge {
-  /// Transcripts that wallets are known to make by mistake, to explain in the report why a device signature does not
-  /// fit ours. They never make an answer accepted.
-  ///
-  /// - Parameter mdocNonce: the nonce that the answer would have by Annex B of ISO/IEC TS 18013-7.
+  /// Transcripts with known mistakes of wallets. They let the report explain why a device signature does not verify. No
+  /// response is accepted because of them.
+  /// - Parameter mdocNonce: the response's nonce by Annex B of ISO/IEC TS 18013-7.
   func mistakes(names: RelyingPartyNames, mdocNonce: String?) -> [AlternativeTranscript] {
     let nonce = nonce
     let thumbprint = thumbprint
@@ -112,7 +111,7 @@ extension OpenID4VPChallenge {
       all.append(AlternativeTranscript(difference, recipient.transcript(nonce: nonce, thumbprint: thumbprint)))
     }
     if case .bytes(let bytes) = thumbprint {
-      add("an answer that is not encrypted, without the key's thumbprint", recipient, thumbprint: nil)
+      add("a response that is not encrypted, without the key's thumbprint", recipient, thumbprint: nil)
       let text = Base64.encodeURLSafe(bytes)
       add("the key's thumbprint as text", recipient, thumbprint: .text(text))
     }
@@ -153,10 +152,9 @@ extension OpenID4VPChallenge {
     return all
   }
 
-  /// At most this many of a relying party's further names are tried.
   private static let triedNames = 16
 
-  /// The origin in spellings that wallets have used, and the relying party's other origins.
+  /// The origin in known misspellings of wallets, and the relying party's other origins.
   private static func origins(near origin: String, _ names: RelyingPartyNames) -> [String] {
     [origin + "/", "web-origin:" + origin, "origin:" + origin]
       + names.origins.filter { !$0.hasSameBytes(as: origin) }.prefix(triedNames)
@@ -170,7 +168,7 @@ extension OpenID4VPChallenge {
     withoutPrefix(id) + clientIDs(names).filter { !$0.hasSameBytes(as: id) }
   }
 
-  /// `x509_san_dns:shop.example` without its prefix: earlier drafts had the prefix in a parameter of its own.
+  /// `x509_san_dns:shop.example` without its prefix: earlier drafts had the prefix in a separate parameter.
   private static func withoutPrefix(_ id: String) -> [String] {
     id.split(separator: ":", maxSplits: 1).dropFirst().map(String.init)
   }

@@ -4,19 +4,19 @@ import Cryptography
 import JOSE
 import Mdoc
 
-/// What an OpenID4VP answer must fit: the nonce, recipient and state of one request, and the key to which the answer is
-/// encrypted.
+/// The challenge that an OpenID4VP response must meet: the nonce, recipient and state of one request, and the key to
+/// which the response is encrypted.
 ///
-/// It can't be copied: opening an answer with it uses it up.
+/// A challenge cannot be copied: opening a response uses it up.
 public struct OpenID4VPChallenge: ~Copyable, Sendable {
   public package(set) var recipient: OpenID4VPRecipient
   public let nonce: String
-  /// The state of an answer that the wallet posts; nil over the Digital Credentials API, which has none.
+  /// The state of a response that the wallet posts; nil over the Digital Credentials API, which has no state.
   public let state: String?
-  /// Nil if the answer comes without encryption.
+  /// Nil if the response is not encrypted.
   let key: PrivateKey?
 
-  /// A challenge with a fresh nonce, state and key; nonce and state are base64url, which every wallet takes.
+  /// Makes a challenge with a fresh nonce, state and key. Nonce and state are base64url, which every wallet accepts.
   public init(freshFor recipient: OpenID4VPRecipient, isEncrypted: Bool) throws(CryptoError) {
     let nonce = Base64.encodeURLSafe(try Random.bytes(Limits.nonceBytes))
     let state: String? =
@@ -33,18 +33,16 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.key = key
   }
 
-  /// Whether a response or an error has this request's state, compared in constant time. False where the request has
-  /// none.
+  /// Whether a response or an error has this request's state, compared in constant time. False if the request has none.
   public borrowing func isState(_ given: String?) -> Bool {
     guard let state, let given else { return false }
     return constantTimeEqual(Array(state.utf8), Array(given.utf8))
   }
 
-  /// Checks `state`. A response may lack it, which warns: nonce and `response_uri` bind it to the session by the
-  /// transcript. In an error nothing is signed, so it must have the state (RFC 6749, 4.1.2.1).
-  ///
-  /// - Parameter outer: the `state` that came beside a JWE, to say so.
-  borrowing func takesState(
+  /// Checks `state`. A response without a state only warns, since the transcript binds the response to the session by
+  /// nonce and `response_uri`. Nothing in an error is signed, so an error must have the state (RFC 6749, 4.1.2.1).
+  /// - Parameter outer: the `state` beside a JWE, for the detail.
+  borrowing func acceptsState(
     of parameters: JSON, beside outer: JSON?, isStrict: Bool, _ checks: inout CheckList
   ) -> Bool {
     guard state != nil else { return true }
@@ -55,8 +53,8 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     }
     let found = parameters["state"]
     let isOurs = isState(found?.string)
-    let other = found?.string == nil ? "state is no string" : "state is another than the request's"
-    checks.require(isOurs, .stateMismatch, found == nil ? missing + "; an error needs the request's" : other)
+    let other = found?.string == nil ? "state is not a string" : "state differs from the request's"
+    checks.require(isOurs, .stateMismatch, found == nil ? missing + "; an error must have the request's" : other)
     if isOurs { checks.passed(.stateMissing) }
     return isOurs
   }
@@ -66,75 +64,51 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
 
   /// The transcript that device and reader sign.
   public var transcript: SessionTranscript { recipient.transcript(nonce: nonce, thumbprint: thumbprint) }
-}
 
-// MARK: Keeping
-
-extension OpenID4VPChallenge {
-  /// Its bytes, to be sealed at rest: the length of the private scalar (0 without a key), the scalar, and JSON of the
-  /// rest.
+  /// The challenge as bytes, to be encrypted at rest: the length of the private scalar (0 without a key), the scalar,
+  /// then the rest as JSON.
   public borrowing func serialized() throws(CryptoError) -> SecretBytes {
-    var members: KeyValuePairs<String, JSON?> {
+    let (origin, clientID, responseURI): (String?, String?, String?) =
       switch recipient {
-      case .origin(let origin): ["nonce": .string(nonce), "state": state.map(JSON.string), "origin": .string(origin)]
-      case .client(let id, let responseURI):
-        [
-          "nonce": .string(nonce), "state": state.map(JSON.string), "client_id": .string(id),
-          "response_uri": .string(responseURI),
-        ]
+      case .origin(let origin): (origin, nil, nil)
+      case .client(let id, let responseURI): (nil, id, responseURI)
       }
-    }
-    let rest = JSON.members(members).serialized()
-    guard let key else { return SecretBytes(copying: [0] + rest) }
-    let scalar = try key.scalar()
-    return try SecretBytes(count: 1 + scalar.count + rest.count) { buffer throws(CryptoError) in
-      buffer[0] = UInt8(scalar.count)
-      scalar.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[1...]).copyMemory(from: $0) }
-      UnsafeMutableRawBufferPointer(rebasing: buffer[(1 + scalar.count)...]).copyBytes(from: rest)
-    }
+    let json = JSON.members([
+      "nonce": .string(nonce), "state": state.map(JSON.string), "origin": origin.map(JSON.string),
+      "client_id": clientID.map(JSON.string), "response_uri": responseURI.map(JSON.string),
+    ])
+    guard let key else { return SecretBytes(copying: [0] + json.serialized()) }
+    return try SecretBytes(prefix: [32], scalarOf: key, followedBy: json)
   }
 
-  /// Restores what `serialized` gave; nil for anything else.
+  /// Restores a challenge from the bytes of `serialized`; nil for anything else.
   public init?(serialized: borrowing SecretBytes) {
-    let parts = serialized.withUnsafeBytes { bytes -> (key: PrivateKey?, rest: JSON)? in
-      guard let length = bytes.first.map(Int.init), bytes.count > length,
-        let rest = try? JSON(parsing: Array(bytes[(1 + length)...]))
-      else { return nil }
-      guard length > 0 else { return (nil, rest) }
-      let scalar = UnsafeRawBufferPointer(rebasing: bytes[1...length])
-      guard let key = try? PrivateKey(curve: .p256, scalar: scalar) else { return nil }
-      return (key, rest)
-    }
-    guard let (key, rest) = parts, let nonce = rest["nonce"]?.string,
-      let recipient = OpenID4VPRecipient(rest)
+    let length = serialized.withUnsafeBytes { $0.first.map(Int.init) } ?? 0
+    guard let (key, json) = serialized.keyAndJSON(scalarAt: 1..<(1 + length)),
+      let nonce = json["nonce"]?.string
     else { return nil }
-    self.init(recipient: recipient, nonce: nonce, state: rest["state"]?.string, key: key)
-  }
-}
-
-extension OpenID4VPRecipient {
-  fileprivate init?(_ json: JSON) {
+    let recipient: OpenID4VPRecipient
     if let origin = json["origin"]?.string {
-      self = .origin(origin)
+      recipient = .origin(origin)
     } else if let id = json["client_id"]?.string, let responseURI = json["response_uri"]?.string {
-      self = .client(id: id, responseURI: responseURI)
+      recipient = .client(id: id, responseURI: responseURI)
     } else {
       return nil
     }
+    self.init(recipient: recipient, nonce: nonce, state: json["state"]?.string, key: key)
   }
 }
 
-/// The recipient of an OpenID4VP answer. The SessionTranscript binds it, together with nonce and key.
+/// The recipient of an OpenID4VP response. The SessionTranscript binds it, together with nonce and key.
 public enum OpenID4VPRecipient: Sendable, Hashable {
-  /// A page, through the Digital Credentials API: its origin, `https://host[:port]`, compared by its bytes alone.
+  /// A page, through the Digital Credentials API: its origin, `https://host[:port]`, compared by its bytes.
   case origin(String)
   /// A server, by `direct_post`: the request's `client_id` with its prefix, and `response_uri`.
   case client(id: String, responseURI: String)
 
   /// `[null, null, Handover]` of OpenID4VP 1.0, B.2.6.1 and B.2.6.2.
-  ///
-  /// - Parameter thumbprint: of the key that the answer is encrypted to, bytes or null; a value, so that mistakes of
-  ///   wallets can be explained.
+  /// - Parameter thumbprint: the thumbprint of the key to which the response is encrypted: bytes or null. It is a CBOR
+  ///   value, so that wallets' mistakes in its encoding can be explained.
   package func transcript(nonce: String, thumbprint: CBORValue) -> SessionTranscript {
     switch self {
     case .origin(let origin):
@@ -144,8 +118,12 @@ public enum OpenID4VPRecipient: Sendable, Hashable {
     }
   }
 
-  /// The address with a slash added at its end, or without the one that it has. It is another address, which wallets
-  /// may take for the first.
+  /// The same with the thumbprint's bytes; nil without encryption.
+  package func transcript(nonce: String, keyThumbprint thumbprint: [UInt8]?) -> SessionTranscript {
+    transcript(nonce: nonce, thumbprint: thumbprint.map { .bytes($0) } ?? nil)
+  }
+
+  /// The address with a slash added or removed at its end: wallets may confuse the two forms.
   static func withOtherEnd(_ address: String) -> String {
     address.hasSuffix("/") ? String(address.dropLast()) : address + "/"
   }

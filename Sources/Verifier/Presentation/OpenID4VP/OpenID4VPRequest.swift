@@ -5,61 +5,57 @@ import JOSE
 import Longfellow
 import Mdoc
 
-/// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms in which wallets take it.
-public struct OpenID4VPRequest: Sendable {
+/// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms that wallets accept.
+///
+/// It holds the session's nonce, so it has no mirror and no description.
+public struct OpenID4VPRequest: Sendable, CustomStringConvertible, CustomReflectable {
   /// The parameters, without those that name the client.
   let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
   private let registration: String?
 
-  /// - Parameter acceptsMACs: whether devices may authenticate by MAC, which they can where answers are encrypted.
+  /// - Parameter acceptsMACs: whether devices may authenticate by MAC, if responses are encrypted.
   public init(
     _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, acceptsMACs: Bool = true,
     additions: RequestAdditions = RequestAdditions()
   ) {
     let isEncrypted = challenge.key != nil
-    let mode: String
-    let responseURI: String?
-    switch challenge.recipient {
-    case .origin: (mode, responseURI) = ("dc_api", nil)
-    case .client(_, let uri): (mode, responseURI) = ("direct_post", uri)
-    }
+    let (mode, responseURI): (String, String?) =
+      if case .client(_, let uri) = challenge.recipient { ("direct_post", uri) } else { ("dc_api", nil) }
     let members: KeyValuePairs<String, JSON?> = [
       "response_type": "vp_token", "response_mode": .string(isEncrypted ? mode + ".jwt" : mode),
       "response_uri": responseURI.map(JSON.string), "nonce": .string(challenge.nonce),
       "state": challenge.state.map(JSON.string),
       "dcql_query": DCQLQuery(request, additions: additions).json,
-      "client_metadata": ClientMetadata.json(encryptionKey: challenge.key?.publicKey, acceptsMACs: acceptsMACs),
+      "client_metadata": Self.clientMetadata(encryptionKey: challenge.key?.publicKey, acceptsMACs: acceptsMACs),
     ]
     parameters = JSON.members(members).object ?? []
     recipient = challenge.recipient
     registration = additions.registration?.compactJWS
   }
 
-  /// `data` of `openid4vp-v1-unsigned`: the parameters themselves. Without a signature there is no client identifier:
-  /// the browser vouches for the origin.
+  /// `data` of `openid4vp-v1-unsigned`: the bare parameters. There is no client identifier, since the browser vouches
+  /// for the origin.
   public var unsigned: JSON { .object(parameters) }
 
-  /// The parameters of a link that holds the request itself, the client identifier first; objects as JSON text
-  /// (OpenID4VP 1.0, 5.1). Empty over the Digital Credentials API.
+  /// The parameters of a link that contains the request itself. The client identifier is first, and objects are JSON
+  /// text (OpenID4VP 1.0, 5.1). Empty over the Digital Credentials API.
   public var linkParameters: [(name: String, value: String)] {
     guard case .client(let id, _) = recipient else { return [] }
     return [("client_id", id)] + parameters.map { ($0.name, $0.value.string ?? $0.value.text()) }
   }
 
   /// The request object (RFC 9101), a compact JWS.
-  ///
-  /// - Parameter walletNonce: the nonce that the wallet wants to find in the request object (5.10.1).
+  /// - Parameter walletNonce: the nonce that the wallet expects in the request object (5.10.1).
   public func signed(by reader: ReaderIdentity, walletNonce: String? = nil) throws(CryptoError) -> String {
-    var members = [JSON.Member("client_id", .string(reader.clientID))] + claims(reader.googleWalletMetadata)
-    if let walletNonce { members.append(JSON.Member("wallet_nonce", .string(walletNonce))) }
-    return try reader.requestSigner().sign(JSON.object(members).serialized())
+    let client = JSON.Member("client_id", .string(reader.clientID))
+    return try reader.signedRequest([client] + claims(reader.googleWalletMetadata), walletNonce: walletNonce)
   }
 
   /// `request` of `openid4vp-v1-multisigned`: every reader names itself in its own protected header (A.3.2.2).
   ///
-  /// The readers share one `client_metadata`. It has the metadata for Google Wallet of the first reader that has some;
-  /// a reader with other metadata does not sign, since its certificate would contradict the request.
+  /// The readers share one `client_metadata`, with the first reader's metadata for Google Wallet. A reader with other
+  /// metadata does not sign, since its certificate would contradict the request.
   public func signed(by readers: [ReaderIdentity]) throws(CryptoError) -> JSON {
     let metadata = readers.lazy.compactMap(\.googleWalletMetadata).first
     var signers: [JWSSigner] = []
@@ -69,12 +65,10 @@ public struct OpenID4VPRequest: Sendable {
     return try JWSSigner.sign(JSON.object(claims(metadata)).serialized(), by: signers)
   }
 
-  /// The signed claims, without the client identifier. The wallet compares `expected_origins` with the page that asks
-  /// it, so a page cannot pass on another page's request. `aud` is the value for wallets that are not discovered first
-  /// (5.8).
-  ///
-  /// - Parameter metadata: left out of requests that a wallet fetches: Google Wallet takes none, and other wallets need
-  ///   not know the member.
+  /// The signed claims, without the client identifier. The wallet compares `expected_origins` with the requesting page,
+  /// so a page cannot forward another page's request. `aud` is the value for wallets without discovery (5.8).
+  /// - Parameter metadata: the reader's metadata. They are omitted from requests that a wallet fetches: Google Wallet
+  ///   does not accept them there.
   private func claims(_ metadata: GoogleWalletMetadata?) -> [JSON.Member] {
     var claims = [JSON.Member("aud", "https://self-issued.me/v2")] + parameters
     if let registration {
@@ -86,43 +80,32 @@ public struct OpenID4VPRequest: Sendable {
       claim.name == "client_metadata" ? JSON.Member(claim.name, .object((claim.value.object ?? []) + more)) : claim
     } + [JSON.Member("expected_origins", [.string(origin)])]
   }
-}
 
-/// It holds the session's nonce, which neither logs nor error messages may show.
-extension OpenID4VPRequest: CustomStringConvertible, CustomReflectable {
+  /// `client_metadata` (OpenID4VP 1.0, 5.1 and 11.1): the key to encrypt to, and the algorithms of issuer and device
+  /// (B.2.2). If there is an encryption key, the device may send a MAC instead of a signature (ISO/IEC 18013-5:2021,
+  /// 9.1.3.5).
+  private static func clientMetadata(encryptionKey: PublicKey?, acceptsMACs: Bool) -> JSON {
+    let encryption = JWEHeader.ContentEncryption.allCases.map { JSON.string($0.rawValue) }
+    let signatures = SignatureAlgorithm.all.map { JSON.integer($0.coseIdentifier) }
+    let macWithP256 = acceptsMACs && encryptionKey != nil ? [JSON.integer(-65537)] : []
+    return .members([
+      "jwks": encryptionKey.map { ["keys": [JSONWebKey.encryptionKey($0)]] },
+      "encrypted_response_enc_values_supported": encryptionKey.map { _ in .array(encryption) },
+      "vp_formats_supported": [
+        "mso_mdoc": [
+          "issuerauth_alg_values": .array(signatures), "deviceauth_alg_values": .array(signatures + macWithP256),
+        ]
+      ],
+    ])
+  }
+
   public var description: String { "OpenID4VPRequest" }
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// `client_metadata` of a request (OpenID4VP 1.0, 5.1 and 11.1): the key to encrypt to, and what is verified here.
-enum ClientMetadata {
-  /// - Parameter encryptionKey: nil if the answer comes without encryption.
-  static func json(encryptionKey: PublicKey?, acceptsMACs: Bool) -> JSON {
-    let encryption = JWEHeader.ContentEncryption.allCases.map { JSON.string($0.rawValue) }
-    return .members([
-      "jwks": encryptionKey.map { ["keys": [JSONWebKey.encryptionKey($0)]] },
-      "encrypted_response_enc_values_supported": encryptionKey.map { _ in .array(encryption) },
-      "vp_formats_supported": ["mso_mdoc": formats(takesMACs: acceptsMACs && encryptionKey != nil)],
-    ])
-  }
-
-  /// The signature algorithms of issuer and device (B.2.2). With an encryption key the device may make a MAC instead,
-  /// whose key is agreed with that key (ISO/IEC 18013-5:2021, 9.1.3.5).
-  private static func formats(takesMACs: Bool) -> JSON {
-    let signatures = SignatureAlgorithm.all.map { JSON.integer($0.coseIdentifier) }
-    return [
-      "issuerauth_alg_values": .array(signatures),
-      "deviceauth_alg_values": .array(signatures + (takesMACs ? [.integer(macWithP256)] : [])),
-    ]
-  }
-
-  /// HMAC 256/256 with a key agreed on P-256 (B.2.2).
-  private static let macWithP256: Int64 = -65537
-}
-
 /// A relying party's request in the Digital Credentials Query Language (OpenID4VP 1.0, 6), for mdocs (B.2.3 there).
 ///
-/// The answer is checked against the request itself: a query only tells the wallet what to offer.
+/// The response is checked against the request itself: a query only tells the wallet which documents to offer.
 public struct DCQLQuery: Sendable, Hashable {
   /// `dcql_query`.
   public let json: JSON
@@ -137,7 +120,7 @@ public struct DCQLQuery: Sendable, Hashable {
     json = .members(["credentials": .array(credentials), "credential_sets": Self.sets(of: request)])
   }
 
-  /// The id of the query for a document, by its place in the request.
+  /// The id of the query for a document, by its index in the request.
   public static func credentialID(_ index: Int) -> String { credentialID(index, .plain) }
 
   static func credentialID(_ index: Int, _ kind: PresentedResponse.DocumentKind) -> String {
@@ -147,13 +130,13 @@ public struct DCQLQuery: Sendable, Hashable {
     }
   }
 
-  /// The kinds of which a document may be, the preferred one first. Each has a query of its own.
+  /// The accepted kinds of a document, the preferred one first. Each has its own query.
   static func kinds(of document: DocumentRequest) -> [PresentedResponse.DocumentKind] {
     guard let proofs = document.proofs else { return [.plain] }
     return proofs.isRequired ? [.proof] : [.proof, .plain]
   }
 
-  /// Nil where every query is to be answered: that is what a query without `credential_sets` asks for.
+  /// Nil if every query must be satisfied: the meaning of a query without `credential_sets`.
   private static func sets(of request: PresentationRequest) -> JSON? {
     let options = request.documents.enumerated().map { index, document in
       kinds(of: document).map { JSON.array([.string(credentialID(index, $0))]) }
@@ -180,7 +163,7 @@ public struct DCQLQuery: Sendable, Hashable {
       .members([
         "id": hasSets ? ids[wanted.element] : nil,
         "path": [.string(wanted.element.namespace), .string(wanted.element.identifier)],
-        // False is the default, and EUDI's library refuses the member in a query for proofs.
+        // Omitted if false: that is the default, and EUDI's library rejects the member in a query for proofs.
         "intent_to_retain": wanted.intentToRetain ? true : nil,
       ])
     }
@@ -193,8 +176,8 @@ public struct DCQLQuery: Sendable, Hashable {
     ])
   }
 
-  /// For proofs with the circuits that are offered, as Google Wallet and Multipaz take them. OpenID4VP itself knows no
-  /// proofs yet.
+  /// For proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself has no proofs
+  /// yet.
   private static func meta(_ document: DocumentRequest, _ kind: PresentedResponse.DocumentKind) -> JSON {
     let circuits = kind == .plain ? nil : document.proofs?.circuits
     return .members([

@@ -3,25 +3,25 @@ import Cryptography
 import JOSE
 import Mdoc
 
-/// The parameters of an authorization response that came encrypted (OpenID4VP 1.0, 8.3): `response`, a JWE to the key
-/// of this one request.
+/// The parameters of an encrypted authorization response (OpenID4VP 1.0, 8.3): `response`, a JWE to the key of this one
+/// request.
 struct EncryptedParameters {
   let header: JWEHeader
-  /// A JSON object.
   let parameters: JSON
 
   /// Notes each check; nil if one failed.
   init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
-    // A response without encryption gets a code of its own, whether a wallet or somebody in between left it out.
+    // An unencrypted response has its own code: the wallet did not encrypt it, or an intermediary removed the
+    // encryption.
     if let form = JWTForm(of: response), form != .encrypted {
-      checks.failed(.envelopeNotEncrypted, "response is \(form.rawValue), not an encrypted one (JWE)")
+      checks.failed(.envelopeNotEncrypted, "response is \(form.rawValue), not an encrypted response (JWE)")
       return nil
     }
     guard let text = response["response"]?.string else {
       if response["vp_token"] == nil {
-        checks.failed(.envelopeMalformed, "response is \(response["response"] == nil ? "missing" : "no string")")
+        checks.failed(.envelopeMalformed, "response is \(response["response"] == nil ? "missing" : "not a string")")
       } else {
-        checks.failed(.envelopeNotEncrypted, "vp_token came in clear; response, a JWE, was asked for")
+        checks.failed(.envelopeNotEncrypted, "vp_token is in the clear; the request asked for a JWE in response")
       }
       return nil
     }
@@ -29,7 +29,7 @@ struct EncryptedParameters {
     do throws(JWEError) {
       let jwe = try CompactJWE(parsing: text.utf8)
       for code in Self.parsingCodes { checks.passed(code) }
-      // A wallet repeats the `kid` of the key that it chose. The `kid` of our key is its thumbprint.
+      // The `kid` of our key is its thumbprint.
       let keyID = Base64.encodeURLSafe(JSONWebKey.thumbprint(of: key.publicKey))
       let isOurs = jwe.header.keyID?.hasSameBytes(as: keyID) ?? false
       checks.require(
@@ -43,14 +43,14 @@ struct EncryptedParameters {
       checks.require(
         parameters?.object != nil, .envelopePlaintextMalformed,
         parameters != nil
-          ? "the plaintext is JSON, but no object"
+          ? "the plaintext is JSON, but not an object"
           : Recognition.mistake(plaintext, for: "a JSON object") ?? "the plaintext is not JSON")
       guard let parameters, parameters.object != nil else { return nil }
       header = jwe.header
       self.parameters = parameters
     } catch {
       if error.isOfPlaintext { for code in Self.openingCodes { checks.passed(code) } }
-      // Something else altogether has no parts to speak of.
+      // Only a malformed envelope may have another recognisable form.
       let mistake = error.code == .envelopeMalformed ? Recognition.mistake(text, for: Recognition.encryptedJWT) : nil
       checks.failed(error.code, mistake ?? error.detail)
       return nil
@@ -62,20 +62,17 @@ struct EncryptedParameters {
     .envelopeMalformed, .jweHeaderInvalid, .jweAlgorithmUnsupported, .jweCompressionNotAllowed,
   ]
 
-  /// The clauses of a JWE.
   static let clauses: [Code: String] = [
     .envelopeMalformed: "RFC 7516, 7.1", .envelopeDecryptionFailed: "RFC 7516, 5.2",
     .envelopePlaintextMalformed: "OpenID4VP 1.0, 8.3",
   ]
 
-  /// Every check of this stage, in the order in which they are made.
   static let codes: [Code] =
     [.envelopeNotEncrypted] + parsingCodes + [.jweKeyUnknown] + openingCodes
     + [.jwePlaintextTooLarge, .envelopePlaintextMalformed]
 }
 
 extension JWTForm {
-  /// That of `response`; nil if there is none.
   init?(of response: JSON) {
     guard let text = response["response"]?.string else { return nil }
     self.init(text.utf8)
@@ -83,34 +80,33 @@ extension JWTForm {
 }
 
 extension JSON {
-  /// `error_description` of a wallet's error (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1): its own words, which nothing
-  /// vouches for, bounded and without controls. Nil if there are none.
+  /// `error_description` of a wallet's error (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1): the wallet's own, unverified
+  /// text, bounded and without controls. Nil if there is no description.
   package var errorDescription: String? {
     let words = self["error_description"]?.string ?? ""
-    // With the mark of what is cut off.
+    // The limit includes the mark of truncation.
     return words.isEmpty ? nil : shown(words, limit: Limits.errorDescriptionBytes - "…".utf8.count)
   }
 
-  /// Whether a response has a parameter that is not named for one (OpenID4VP 1.0, 8; JARM, 2.1): nobody reads it.
+  /// Whether a response has an unknown parameter. Such parameters are ignored (OpenID4VP 1.0, 8; JARM, 2.1).
   var leavesUnread: Bool {
     let names: Set = ["response", "vp_token", "state", "presentation_submission", "iss", "aud", "exp"]
     return object?.contains { !names.contains($0.name) } ?? false
   }
 }
 
-/// `vp_token` (OpenID4VP 1.0, 8.1): for each query that is answered an array of presentations, here of one
-/// DeviceResponse in base64url (B.2).
-struct VPToken {
+/// `vp_token` (OpenID4VP 1.0, 8.1): for each satisfied query an array of presentations, here of one DeviceResponse in
+/// base64url (B.2).
+enum VPToken {
   private typealias Presentation = (query: PresentedResponse.Query, bytes: [UInt8])
 
-  /// One part for each document of the request that was answered, in the order of the request.
-  let parts: [PresentedResponse.Part]
-
-  /// Notes each check; nil if one failed.
-  init?(_ json: JSON?, answering request: PresentationRequest, checks: inout CheckList) {
+  /// One part for each satisfied query, in the order of the request. Notes each check; nil if one failed.
+  static func parts(
+    of json: JSON?, for request: PresentationRequest, checks: inout CheckList
+  ) -> [PresentedResponse.Part]? {
     let presentations: [Presentation]
     do throws(MdocParseError) {
-      presentations = try Self.presentations(json, request)
+      presentations = try self.presentations(json, request)
       checks.passed(.vpTokenMalformed)
     } catch {
       checks.append([error.check])
@@ -118,14 +114,13 @@ struct VPToken {
     }
     let needed = request.requiresAllDocuments ? request.documents.count : 1
     let indices = Set(presentations.map(\.query.index))
-    let answered = indices.count
     let missing = request.documents.indices.filter { !indices.contains($0) }.map(DCQLQuery.credentialID)
     checks.require(
-      answered >= needed, .vpTokenIncomplete,
-      "vp_token has \(answered) of \(needed) presentations; there is none for \(missing.joined(separator: ", "))")
-    guard answered >= needed else { return nil }
-    // Where any one document is enough, a second one is more than was asked for; so is a proof beside its document.
-    if presentations.count > (request.requiresAllDocuments ? answered : 1) {
+      indices.count >= needed, .vpTokenIncomplete,
+      "vp_token has \(indices.count) of \(needed) presentations; there is none for \(missing.joined(separator: ", "))")
+    guard indices.count >= needed else { return nil }
+    // If any one document is enough, a second document is unrequested. A proof beside its document is also unrequested.
+    if presentations.count > (request.requiresAllDocuments ? indices.count : 1) {
       checks.failed(.documentUnexpected, "\(presentations.count) documents")
     }
     var parts: [PresentedResponse.Part] = []
@@ -133,11 +128,10 @@ struct VPToken {
       guard let response = DeviceResponse(parsing: presentation.bytes, into: &checks) else { return nil }
       parts.append(PresentedResponse.Part(response, query: presentation.query))
     }
-    self.parts = parts
+    return parts
   }
 
-  /// - Throws: `vp_token.malformed` where an id is not one of the request's, or its value is not one base64url text in an
-  ///   array.
+  /// - Throws: `vp_token.malformed` if an id is not in the request, or its value is not an array of one base64url text.
   private static func presentations(_ json: JSON?, _ request: PresentationRequest) throws(MdocParseError)
     -> [Presentation]
   {
@@ -145,7 +139,8 @@ struct VPToken {
     guard let json else { throw fault("vp_token is missing") }
     guard let members = json.object else {
       let name = json.string.map { Recognition.name(ofText: $0.utf8) ?? "text" }
-      throw fault("vp_token is \(name ?? (json.array == nil ? "no object" : "an array")), not an object by query id")
+      throw fault(
+        "vp_token is \(name ?? (json.array == nil ? "of another type" : "an array")), not an object by query id")
     }
     var found: [Presentation] = []
     var known = Set<String>()
@@ -154,11 +149,11 @@ struct VPToken {
         let id = DCQLQuery.credentialID(index, kind)
         known.insert(id)
         guard let value = json[id] else { continue }
-        guard let elements = value.array else { throw fault("vp_token.\(id) is no array") }
+        guard let elements = value.array else { throw fault("vp_token.\(id) is not an array") }
         guard elements.count == 1 else {
           throw fault("vp_token.\(id) has \(elements.count) presentations, not 1")
         }
-        guard let text = elements[0].string else { throw fault("vp_token.\(id)[0] is no string") }
+        guard let text = elements[0].string else { throw fault("vp_token.\(id)[0] is not a string") }
         guard let bytes = Base64.decodeURLSafe(text), !bytes.isEmpty else {
           let name = text.isEmpty ? "empty" : Recognition.name(ofText: text.utf8) ?? "text"
           throw fault("vp_token.\(id)[0] is \(name), not a DeviceResponse in base64url without padding")
@@ -166,11 +161,11 @@ struct VPToken {
         found.append((PresentedResponse.Query(index, docType: document.docType, kind: kind), bytes))
       }
     }
-    // Names occur once in our JSON. So if as many were found as there are members, each member is known.
+    // Member names are unique, so all members are known if the counts are equal.
     guard found.count == members.count else {
       let unknown = members.first { !known.contains($0.name) }?.name ?? ""
       throw fault(
-        "vp_token has \"\(shown(unknown))\", which is no id of the query: \(known.sorted().joined(separator: ", "))")
+        "vp_token has \"\(shown(unknown))\", which is not a query id: \(known.sorted().joined(separator: ", "))")
     }
     return found
   }
@@ -191,4 +186,79 @@ extension Code {
       default: .walletOtherError
       }
   }
+}
+
+extension Code {
+  public static let envelopeNotEncrypted = Code(
+    "envelope.not_encrypted", "The request asked for an encrypted response, and the response is in the clear",
+    "\(openID), 8.3",
+    "Treat the response as forged or as a wallet's fault; ask again with a new session.",
+    passes: "The response is encrypted")
+  public static let jweKeyUnknown = Code(
+    "jwe.key_unknown", "The JWE is not encrypted to this session's key", "RFC 7516, 4.1.6", .forged,
+    passes: "The JWE is encrypted to this session's key")
+  public static let responseModeMismatch = Code(
+    "envelope.response_mode_mismatch", "The request asked for parameters in the clear, and the response is a JWT",
+    "\(openID), 8.2",
+    "Report it to the wallet's maker, or ask for an encrypted response (`direct_post.jwt`, `dc_api.jwt`).",
+    passes: "The response's parameters are in the clear, as requested")
+  public static let stateMismatch = Code(
+    "session.state_mismatch", "The response does not have the state of this session's request",
+    "RFC 6749, 4.1.1; \(openID), 8.2", .forged, passes: "The response has no other session's state")
+  public static let stateMissing = Code(
+    "session.state_missing", "The response lacks the request's state", "RFC 6749, 4.1.2; \(openID), 8.2", .wallet,
+    passes: "The response carries the request's state", warns: true)
+  public static let vpTokenMalformed = Code(
+    "vp_token.malformed", "`vp_token` is not an object with an array of base64url presentations for each query",
+    "\(openID), 8.1", .wallet, passes: "The vp_token has the prescribed form")
+  public static let vpTokenIncomplete = Code(
+    "vp_token.incomplete", "`vp_token` has no presentation for a required query", "\(openID), 8.1", .wallet,
+    passes: "The vp_token has a presentation for each required query")
+  public static let walletAccessDenied = Code(
+    "wallet.access_denied", "The person declined, or the wallet has no matching document", "\(openID), 8.5",
+    "Offer another way, or ask again with a new session.")
+  public static let walletInvalidRequest = Code(
+    "wallet.invalid_request", "The wallet found the request malformed", "\(openID), 8.5", .walletRequest)
+  public static let walletInvalidClient = Code(
+    "wallet.invalid_client", "The wallet does not know or trust this client", "\(openID), 8.5",
+    "Check the reader's certificate and whether its authority is registered with the wallet.")
+  public static let walletFormatsNotSupported = Code(
+    "wallet.vp_formats_not_supported", "The wallet has no mdoc, or none with these algorithms", "\(openID), 8.5",
+    .walletRequest)
+  public static let walletInvalidRequestURIMethod = Code(
+    "wallet.invalid_request_uri_method", "The wallet does not know the method for `request_uri`", "\(openID), 8.5",
+    .walletRequest)
+  public static let walletInvalidTransactionData = Code(
+    "wallet.invalid_transaction_data", "The wallet does not accept the transaction data", "\(openID), 8.5",
+    .walletRequest)
+  public static let walletUnavailable = Code(
+    "wallet.unavailable", "The wallet could not respond now", "\(openID), 8.5", "Ask again with a new session.")
+  public static let walletOtherError = Code(
+    "wallet.other_error", "The wallet returned an error that the standard does not list", "\(openID), 8.5",
+    .walletRequest)
+}
+
+extension Code.Remedy {
+  static let walletRequest: Self =
+    "Compare the request with what the wallet supports. If the request is right, report it to the wallet's maker."
+}
+
+extension CodeGroup {
+  public static let envelope = CodeGroup(
+    "Envelope: Apple in-app, Annex C, JWE",
+    [
+      .envelopeMalformed, .envelopeAlgorithmUnsupported, .envelopeModeUnsupported, .envelopeEncapsulatedKeyInvalid,
+      .envelopeRecipientKeyUnknown, .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .envelopePlaintextMalformed,
+      .envelopeNotEncrypted, .jweHeaderInvalid, .jweAlgorithmUnsupported, .jweCompressionNotAllowed, .jweKeyUnknown,
+      .jweEphemeralKeyInvalid, .jwePlaintextTooLarge, .responseModeMismatch,
+    ])
+  public static let openID4VP = CodeGroup(
+    "Parameters of OpenID4VP",
+    [.stateMismatch, .stateMissing, .vpTokenMalformed, .vpTokenIncomplete])
+  public static let walletRefusals = CodeGroup(
+    "A wallet's own refusal",
+    [
+      .walletAccessDenied, .walletInvalidRequest, .walletInvalidClient, .walletFormatsNotSupported,
+      .walletInvalidRequestURIMethod, .walletInvalidTransactionData, .walletUnavailable, .walletOtherError,
+    ])
 }

@@ -3,16 +3,16 @@ import Cryptography
 import JOSE
 
 extension Limits {
-  /// Bytes of a `wallet_metadata`, and keys in it: anybody may send one.
+  /// Maximum bytes of a `wallet_metadata`, and number of its keys: anybody may send such metadata.
   package static let walletMetadataBytes = 16 << 10
   package static let walletKeys = 8
 }
 
-/// A wallet's description of itself, which it sends when it fetches its request by POST: `wallet_metadata` (OpenID4VP
-/// 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). Nobody vouches for it: it decides only how the
-/// request is sent.
+/// A wallet's description of itself, which the wallet sends if it fetches its request by POST: `wallet_metadata`
+/// (OpenID4VP 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and decides only how
+/// the request is sent.
 ///
-/// Members that are absent or null say nothing, and unknown ones are ignored.
+/// Null means absent. Unknown members are ignored.
 public struct WalletMetadata: Sendable {
   fileprivate let json: JSON
 
@@ -26,15 +26,40 @@ public struct WalletMetadata: Sendable {
     }
     self.json = json
   }
+
+  /// Nil if the wallet sends no key to encrypt to.
+  fileprivate func requestEncryption() throws(WalletMetadataError) -> RequestEncryption? {
+    guard let jwks = json.present("jwks") else { return nil }
+    guard let keys = jwks["keys"]?.array, keys.count <= Limits.walletKeys else {
+      throw .malformed("/jwks", "must have at most \(Limits.walletKeys) `keys`")
+    }
+    _ = try json.shared(
+      "request_object_encryption_alg_values_supported", with: [.string(JWEHeader.algorithmName)])
+    let encryptions = JWEHeader.ContentEncryption.allCases
+    let chosen = try json.shared(
+      "request_object_encryption_enc_values_supported", with: encryptions.map { .string($0.rawValue) })
+    for key in keys where key["use"] != "sig" {
+      guard let jwk = try? JSONWebKey(parsing: key), let agreed = jwk.agreementKey,
+        RequestEncryption.curves.contains(agreed.curve)
+      else { continue }
+      // OpenID4VP's own default for responses (8.3).
+      let encryption = encryptions.first { .string($0.rawValue) == chosen } ?? .a128GCM
+      return RequestEncryption(key: agreed, keyID: jwk.keyID, encryption: encryption)
+    }
+    guard keys.allSatisfy({ $0["use"] == "sig" }) else {
+      throw .unsupported("/jwks/keys", "must have a public key for ECDH-ES on P-256, P-384 or P-521")
+    }
+    return nil
+  }
 }
 
-/// The key of a wallet that takes encrypted requests only, used once.
+/// The key of a wallet that requires encrypted requests, used once.
 public struct RequestEncryption: Sendable {
   let key: PublicKey
   let keyID: String?
   let encryption: JWEHeader.ContentEncryption
 
-  /// The curves that JOSE has for ECDH-ES, of those that every platform has: others cost more.
+  /// The curves of JOSE's ECDH-ES that every platform supports. Other curves cost more.
   fileprivate static let curves: [Curve] = [.p256, .p384, .p521]
 
   /// The nested JWT: the signed request object as the plaintext of a compact JWE (RFC 9101, 6.1; RFC 7519, 5.2).
@@ -48,10 +73,10 @@ public struct RequestEncryption: Sendable {
 }
 
 extension OpenID4VPRequest {
-  /// Checks that the wallet takes this request, by what the request itself offers.
-  ///
-  /// - Returns: how to encrypt the request object; nil if the wallet takes it in the clear.
-  /// - Throws: `api.wallet_unsupported` if a list has nothing of what we need, `api.invalid_request` if it is no list.
+  /// Checks that the wallet supports this request.
+  /// - Returns: the encryption for the request object; nil if the wallet accepts it unencrypted.
+  /// - Throws: `api.wallet_unsupported` if a list lacks a value that the request needs, `api.invalid_request` if a
+  ///   member is not a list.
   public func encryption(
     for wallet: WalletMetadata, signedBy reader: ReaderIdentity
   ) throws(WalletMetadataError) -> RequestEncryption? {
@@ -82,44 +107,17 @@ extension OpenID4VPRequest {
   }
 }
 
-extension WalletMetadata {
-  /// Nil if the wallet sends no key to encrypt to.
-  fileprivate func requestEncryption() throws(WalletMetadataError) -> RequestEncryption? {
-    guard let jwks = json.present("jwks") else { return nil }
-    guard let keys = jwks["keys"]?.array, keys.count <= Limits.walletKeys else {
-      throw .malformed("/jwks", "must have at most \(Limits.walletKeys) `keys`")
-    }
-    _ = try json.shared(
-      "request_object_encryption_alg_values_supported", with: [.string(JWEHeader.algorithmName)])
-    let encryptions = JWEHeader.ContentEncryption.allCases
-    let chosen = try json.shared(
-      "request_object_encryption_enc_values_supported", with: encryptions.map { .string($0.rawValue) })
-    for key in keys where key["use"] != "sig" {
-      guard let jwk = try? JSONWebKey(parsing: key), let agreed = jwk.agreementKey,
-        RequestEncryption.curves.contains(agreed.curve)
-      else { continue }
-      // OpenID4VP's own default for responses (8.3).
-      let encryption = encryptions.first { .string($0.rawValue) == chosen } ?? .a128GCM
-      return RequestEncryption(key: agreed, keyID: jwk.keyID, encryption: encryption)
-    }
-    guard keys.allSatisfy({ $0["use"] == "sig" }) else {
-      throw .unsupported("/jwks/keys", "must have a public key for ECDH-ES on P-256, P-384 or P-521")
-    }
-    return nil
-  }
-}
-
 extension JSON {
-  /// The member, with absent and null alike.
+  /// Nil if the member is absent or null.
   fileprivate func present(_ name: String) -> JSON? { self[name].flatMap { $0.isNull ? nil : $0 } }
 
-  /// The first element of the wallet's list that is one of ours; nil if the wallet has no such list.
+  /// The first element of the wallet's list that the verifier supports; nil if the wallet has no list.
   fileprivate func shared(
     _ name: String, with ours: [JSON], at pointer: String = ""
   ) throws(WalletMetadataError) -> JSON? {
     guard let value = present(name) else { return nil }
     guard let list = value.array, !list.isEmpty else {
-      throw .malformed(pointer + "/" + name, "must be an array that is not empty")
+      throw .malformed(pointer + "/" + name, "must be a non-empty array")
     }
     guard let first = list.first(where: ours.contains) else {
       throw .unsupported(pointer + "/" + name, "must have one of \(JSON.array(ours).text())")
@@ -128,7 +126,7 @@ extension JSON {
   }
 }
 
-/// Why a wallet gets no request.
+/// The reason why a wallet gets no request.
 public struct WalletMetadataError: Error, Sendable, Hashable {
   /// `api.invalid_request` or `api.wallet_unsupported`.
   public let code: Code
@@ -143,4 +141,13 @@ public struct WalletMetadataError: Error, Sendable, Hashable {
   static func unsupported(_ pointer: String, _ detail: String) -> Self {
     Self(code: .apiWalletUnsupported, pointer: pointer, detail: detail)
   }
+}
+
+extension Code {
+  public static let apiInvalidRequest = Code(
+    "api.invalid_request", "A member of the request has a wrong type or value", "HTTP API",
+    "Correct the members named in `errors`.", status: 400, cases: "A17")
+  public static let apiWalletUnsupported = Code(
+    "api.wallet_unsupported", "The wallet's metadata does not allow this request", "\(openID), 5.10",
+    "Compare `errors` with the reader's `client_id` and the relying party's `openid4vp`.", status: 400)
 }

@@ -10,15 +10,14 @@ public struct Proximity: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// How device and reader made contact.
+  /// The contact of device and reader.
   public enum Handover: Sendable {
     case qr
-    /// The Handover Select message, and the Handover Request message unless the handover was static.
+    /// The Handover Select message, and the Handover Request message; the latter is nil if the handover was static.
     case nfc(select: [UInt8], request: [UInt8]?)
   }
 
   /// `[DeviceEngagementBytes, EReaderKeyBytes, Handover]`, from the engagement and the reader key as exchanged.
-  ///
   /// - Parameters:
   ///   - deviceEngagement: the encoded DeviceEngagement, without tag 24.
   ///   - readerKey: the encoded COSE_Key of the reader's ephemeral key, without tag 24.
@@ -33,43 +32,36 @@ public struct Proximity: Sendable {
       written: [.tagged(24, .bytes(deviceEngagement)), .tagged(24, .bytes(readerKey)), handoverValue])
   }
 
-  /// The answer as a reader received it.
-  public enum Answer: Sendable {
+  /// The response as a reader received it.
+  public enum Response: Sendable {
     case deviceResponse([UInt8])
     /// The device's first SessionData, still encrypted: the reader's private key opens it.
     case sessionData([UInt8])
   }
 
-  /// Authenticates what a reader received in one session.
+  /// Authenticates the response of one session.
   public func authenticate(
-    _ answer: Answer, in session: ReaderSession, request: PresentationRequest?, at now: Timestamp
+    _ received: Response, in session: ReaderSession, request: PresentationRequest?, at now: Timestamp
   ) -> Authentication {
     var checks = CheckList(
       expecting: 8, clauses: [.envelopeDecryptionFailed: "ISO/IEC 18013-5:2021, 9.1.1.5"])
     if let privateKey = session.privateKey {
       checks.require(
         privateKey.publicKey == session.readerKey, .readerKeyMismatch,
-        "the private key's public half is not EReaderKey of the session")
+        "the private key does not belong to the session's EReaderKey")
     }
-    guard let response = response(in: answer, session, &checks) else {
-      return verifier.refuse(checks.checks, at: now)
-    }
-    let presented = PresentedResponse(
-      response: response, transcript: session.transcript,
-      macPolicy: session.privateKey.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed,
-      alternatives: session.alternatives)
-    return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
-  }
-
-  private func response(
-    in answer: Answer, _ session: ReaderSession, _ checks: inout CheckList
-  ) -> DeviceResponse? {
     let bytes: [UInt8]?
-    switch answer {
+    switch received {
     case .deviceResponse(let response): bytes = checks.hasFailed ? nil : response
     case .sessionData(let message): bytes = open(message, session, &checks)
     }
-    return bytes.flatMap { DeviceResponse(parsing: $0, into: &checks) }
+    guard let response = bytes.flatMap({ DeviceResponse(parsing: $0, into: &checks) }) else {
+      return verifier.refuse(checks.checks, at: now)
+    }
+    let presented = PresentedResponse(
+      parts: [.init(response)], transcript: session.transcript, readerKey: session.privateKey,
+      alternatives: session.alternatives)
+    return verifier.authenticate(presented, request: request, at: now, earlierChecks: checks.checks)
   }
 
   private func open(_ bytes: [UInt8], _ session: ReaderSession, _ checks: inout CheckList) -> [UInt8]? {
@@ -82,7 +74,7 @@ public struct Proximity: Sendable {
       return nil
     }
     checks.passed(.sessionDataMalformed)
-    // Data may come together with the status that ends the session.
+    // A message may have both data and the status that ends the session.
     let isOver = message.data == nil || (message.status ?? .sessionTermination) != .sessionTermination
     checks.require(!isOver, .sessionTerminated, message.status.map { "status \($0.name)" })
     guard let data = message.data, !checks.hasFailed else { return nil }
@@ -93,21 +85,19 @@ public struct Proximity: Sendable {
     let mistake = session.alternatives.difference { session.decrypt(data, over: $0) != nil }
     checks.failed(
       .envelopeDecryptionFailed,
-      mistake.map { "it opens with \($0)" } ?? session.objection ?? "data does not open with this session's keys")
+      mistake.map { "it decrypts with \($0)" } ?? session.objection ?? "data does not decrypt with this session's keys")
     return nil
   }
 
-  /// Authenticates one response over a transcript that the caller knows to be its own.
-  ///
-  /// - Parameter readerKey: the reader's ephemeral private key; without it a device MAC can't be checked.
+  /// Authenticates one response over a transcript. The caller must know that the transcript is its own.
+  /// - Parameter readerKey: the reader's ephemeral private key. Without the key, a device MAC cannot be checked.
   public func authenticate(
     _ response: [UInt8], transcript: SessionTranscript, readerKey: PrivateKey?, request: PresentationRequest?,
     at now: Timestamp
   ) -> Authentication {
     do throws(MdocParseError) {
       let presented = PresentedResponse(
-        response: try DeviceResponse(parsing: response), transcript: transcript,
-        macPolicy: readerKey.map(PresentedResponse.MacPolicy.allowed) ?? .notAllowed)
+        parts: [.init(try DeviceResponse(parsing: response))], transcript: transcript, readerKey: readerKey)
       return verifier.authenticate(presented, request: request, at: now)
     } catch {
       return verifier.refuse([error.check], at: now)
@@ -116,15 +106,15 @@ public struct Proximity: Sendable {
 }
 
 extension ReaderSession {
-  /// Why no message of the device can be opened; nil if the keys are there.
+  /// The reason why no message of the device can be opened; nil if both keys are known.
   fileprivate var objection: String? {
     guard let privateKey else { return "the reader's private key is missing" }
-    guard let deviceKey else { return "the device engagement has no EDeviceKey that can be read" }
+    guard let deviceKey else { return "the device engagement has no readable EDeviceKey" }
     guard deviceKey.curve != privateKey.curve else { return nil }
     return "EDeviceKey is on \(deviceKey.curve.rawValue), EReaderKey on \(privateKey.curve.rawValue)"
   }
 
-  /// The device's first message; nil if the keys are missing or it does not open.
+  /// The device's first message, decrypted; nil if the keys are missing or the message does not open.
   fileprivate func decrypt(_ data: [UInt8], over transcript: SessionTranscript) -> [UInt8]? {
     guard let privateKey, let deviceKey,
       var encryption = try? SessionEncryption(
@@ -132,4 +122,23 @@ extension ReaderSession {
     else { return nil }
     return try? encryption.decrypt(data)
   }
+}
+
+extension Code {
+  public static let sessionDataMalformed = Code(
+    "proximity.session_data_malformed", "The bytes are not a SessionData with `data` or `status`", "\(iso), 9.1.1.4",
+    "Submit the message as the reader received it.", passes: "The session data have the prescribed form")
+  public static let sessionTerminated = Code(
+    "proximity.session_terminated", "The device ended the session or could not read its messages",
+    "\(iso), 9.1.1.4, Table 20", "Begin again with a new engagement.", passes: "The wallet did not end the session")
+  public static let readerKeyMismatch = Code(
+    "proximity.reader_key_mismatch", "The reader's private key does not belong to the session's EReaderKey",
+    "\(iso), 9.1.1.4", "Submit the key of the session with this engagement.",
+    passes: "The response is for this reader's key")
+}
+
+extension CodeGroup {
+  public static let proximity = CodeGroup(
+    "Session with a reader in person",
+    [.sessionDataMalformed, .sessionTerminated, .readerKeyMismatch])
 }

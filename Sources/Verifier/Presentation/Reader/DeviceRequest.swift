@@ -1,3 +1,4 @@
+import Base
 import CBOR
 import COSE
 import Cryptography
@@ -6,50 +7,47 @@ import Mdoc
 
 /// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition 12.5) as it is sent.
 ///
-/// The version is 1.1 where there is `deviceRequestInfo`, which says which documents are enough, and 1.0 elsewhere
-/// (10.2.2). A wallet that goes by version 1.1 returns a document only if it has every element or a substitute of it
-/// (`AcceptableElements`), and one that goes by 1.0 returns what it has. So a request for one document is of version
-/// 1.0, signed by `readerAuth` only, if no substitutes admit every acceptable document: nothing is required of more than
-/// three elements, or there are more optional ones than may have substitutes.
+/// The version is 1.1 with `deviceRequestInfo`, and 1.0 without (10.2.2). `deviceRequestInfo` tells which documents are
+/// enough. In version 1.1, a wallet returns a document only if the document has every element, or a substitute for each
+/// missing element (`AcceptableElements`). In version 1.0, a wallet returns the elements that the document has. So a
+/// request for one document has version 1.0 if substitutes cannot admit every acceptable document. This is so if more
+/// than three elements are requested and none is required, or if more elements are optional than may have substitutes.
+/// Only `readerAuth` then signs the request.
 public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
-  /// The request of a reader that does not say who it is.
+  /// The request of an anonymous reader.
   public init(_ request: PresentationRequest, additions: RequestAdditions = RequestAdditions()) {
     let (items, info) = Self.parts(of: request, additions, isSigned: false)
     encoded = Self.encode(items.map { ["itemsRequest": .encoded($0)] }, info: info, signature: nil)
   }
 
-  /// The request of a reader that signs each document's request, which wallets of the first edition check, and also all
-  /// of them together where the version is 1.1.
+  /// The request of a reader. The reader signs each document's request, for wallets of the first edition. In version
+  /// 1.1 it also signs all of them together. An anonymous reader (nil) signs nothing.
   public init(
-    _ request: PresentationRequest, signedBy reader: ReaderIdentity, over transcript: SessionTranscript,
+    _ request: PresentationRequest, signedBy reader: ReaderIdentity?, over transcript: SessionTranscript,
     additions: RequestAdditions = RequestAdditions()
   ) throws(CryptoError) {
-    let authentication = ReaderAuthentication(reader: reader, transcript: transcript)
-    let (items, info) = Self.parts(of: request, additions, isSigned: true)
+    func sign(_ payload: [UInt8]) throws(CryptoError) -> CBORValue? {
+      guard let reader else { return nil }
+      return try COSESign1.sign(detached: payload, key: reader.key, certificates: reader.certificates.map(\.der))
+    }
+    let (items, info) = Self.parts(of: request, additions, isSigned: reader != nil)
     var documents: [CBORValue] = []
     for item in items {
-      documents.append(["itemsRequest": .encoded(item), "readerAuth": try authentication.signature(over: item)])
+      var members: [(key: CBORValue, value: CBORValue)] = [(key: "itemsRequest", value: .encoded(item))]
+      if let signature = try sign(ReaderAuthentication.bytes(over: item, transcript)) {
+        members.append((key: "readerAuth", value: signature))
+      }
+      documents.append(.map(members))
     }
-    var signature: CBORValue?
-    if info != nil { signature = try authentication.signature(overAll: items, info: info) }
-    encoded = Self.encode(documents, info: info, signature: signature)
+    let all = try info.flatMap { info throws(CryptoError) in
+      try sign(ReaderAuthentication.bytes(overAll: items, info: info, transcript))
+    }
+    encoded = Self.encode(documents, info: info, signature: all)
   }
 
-  /// A request that is signed if there is a reader.
-  public init(
-    _ request: PresentationRequest, reader: ReaderIdentity?, transcript: SessionTranscript,
-    additions: RequestAdditions = RequestAdditions()
-  ) throws(CryptoError) {
-    if let reader {
-      try self.init(request, signedBy: reader, over: transcript, additions: additions)
-    } else {
-      self.init(request, additions: additions)
-    }
-  }
-
-  /// ItemsRequestBytes of each document, and DeviceRequestInfoBytes where the version is 1.1.
+  /// ItemsRequestBytes of each document, and DeviceRequestInfoBytes if the version is 1.1.
   private static func parts(
     of request: PresentationRequest, _ additions: RequestAdditions, isSigned: Bool
   ) -> (items: [[UInt8]], info: [UInt8]?) {
@@ -82,8 +80,8 @@ public struct DeviceRequest: Sendable, Hashable {
     for request in acceptable.requests {
       let name = request.element.namespace
       let entry = (key: CBORValue.text(request.element.identifier), value: CBORValue.bool(request.intentToRetain))
-      // Names are compared by their bytes, as wallets compare them.
-      if let index = namespaces.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+      // Wallets compare names by their bytes.
+      if let index = namespaces.firstIndex(where: { $0.name.hasSameBytes(as: name) }) {
         namespaces[index].elements.append(entry)
       } else {
         namespaces.append((name, [entry]))
@@ -104,7 +102,7 @@ public struct DeviceRequest: Sendable, Hashable {
     return CBORValue.embedded(.map(members)).encoded()
   }
 
-  /// DocRequestInfo of the second edition; empty where the first edition says it all.
+  /// DocRequestInfo of the second edition; empty if the first edition's members are enough.
   private static func requestInfo(
     _ document: DocumentRequest, _ acceptable: AcceptableElements, isSecondEdition: Bool
   ) -> [(key: CBORValue, value: CBORValue)] {
@@ -118,7 +116,6 @@ public struct DeviceRequest: Sendable, Hashable {
     return info
   }
 
-  /// ZkRequest with one ZkSystemSpec for each circuit that is offered.
   private static func zkRequest(_ proofs: ProofRequest) -> CBORValue {
     let specs = proofs.circuits.map { circuit -> CBORValue in
       [
@@ -134,8 +131,8 @@ public struct DeviceRequest: Sendable, Hashable {
     return ["systemSpecs": .array(specs), "zkRequired": .bool(proofs.isRequired)]
   }
 
-  /// Any one of the substitutes is enough, and the first is preferred (second edition, DocRequestInfo). There is one
-  /// entry for each element: Multipaz reads only the first, and walt.id refuses a second.
+  /// Any one of the substitutes is enough, and the first is preferred (second edition, DocRequestInfo). Each element
+  /// has one entry: Multipaz reads only the first, and walt.id rejects a second.
   private static func alternativeDataElements(
     _ request: ElementRequest, _ substitutes: [ElementReference]
   ) -> CBORValue {
@@ -160,40 +157,38 @@ public struct DeviceRequest: Sendable, Hashable {
   }
 }
 
-/// Reader authentication (ISO/IEC 18013-5:2021, 9.1.4): signatures over a request and the transcript of its session.
-struct ReaderAuthentication {
-  let reader: ReaderIdentity
-  let transcript: SessionTranscript
-
-  /// `readerAuth` of one document request.
-  ///
-  /// - Parameter itemsRequest: ItemsRequestBytes, tag 24 included.
-  func signature(over itemsRequest: [UInt8]) throws(CryptoError) -> CBORValue {
-    try sign(Self.bytes(over: itemsRequest, transcript))
-  }
-
-  /// `readerAuthAll` of the whole request (second edition, 12.5).
-  ///
-  /// - Parameter info: DeviceRequestInfoBytes, tag 24 included.
-  func signature(overAll itemsRequests: [[UInt8]], info: [UInt8]?) throws(CryptoError) -> CBORValue {
-    try sign(Self.bytes(overAll: itemsRequests, info: info, transcript))
-  }
-
-  private func sign(_ payload: [UInt8]) throws(CryptoError) -> CBORValue {
-    try COSESign1.sign(detached: payload, key: reader.key, certificates: reader.certificates.map(\.der))
-  }
-
-  /// ReaderAuthenticationBytes: `24(["ReaderAuthentication", SessionTranscript, ItemsRequestBytes])`.
+/// The bytes that a reader signs (ISO/IEC 18013-5:2021, 9.1.4): a request and the transcript of its session. Parts are
+/// encoded with their tag 24.
+enum ReaderAuthentication {
+  /// ReaderAuthenticationBytes for `readerAuth`: `24(["ReaderAuthentication", SessionTranscript, ItemsRequestBytes])`.
   static func bytes(over itemsRequest: [UInt8], _ transcript: SessionTranscript) -> [UInt8] {
     CBORValue.embedded(["ReaderAuthentication", .encoded(transcript.encoded), .encoded(itemsRequest)]).encoded()
   }
 
-  /// ReaderAuthenticationAllBytes: `24(["ReaderAuthenticationAll", SessionTranscript, [ItemsRequestBytes …],
-  /// DeviceRequestInfoBytes or null])`.
+  /// ReaderAuthenticationAllBytes for `readerAuthAll` (second edition, 12.5): `24(["ReaderAuthenticationAll",
+  /// SessionTranscript, [ItemsRequestBytes …], DeviceRequestInfoBytes or null])`.
   static func bytes(overAll itemsRequests: [[UInt8]], info: [UInt8]?, _ transcript: SessionTranscript) -> [UInt8] {
     CBORValue.embedded([
       "ReaderAuthenticationAll", .encoded(transcript.encoded), .array(itemsRequests.map(CBORValue.encoded)),
       info.map(CBORValue.encoded) ?? nil,
     ]).encoded()
+  }
+}
+
+/// The additions of a relying party's configuration to each request, in every protocol.
+public struct RequestAdditions: Sendable {
+  /// Key identifiers of issuing authorities by document type: wallets should offer only documents of these authorities.
+  /// For a type without an entry, documents of any authority are offered.
+  ///
+  /// It is a hint to wallets (OpenID4VP 1.0, 6.1.1.1, `aki`; ISO/IEC 18013-5, second edition, 10.2.4,
+  /// `issuerIdentifiers`). The trust store decides which documents are accepted.
+  public var acceptedIssuers: [String: [[UInt8]]]
+  /// The registration of a European relying party. A DeviceRequest has it in every document's request (ETSI TS 119
+  /// 472-2, 5.3.2). A signed OpenID4VP request has it as `verifier_info`, unless it is a CWT (6.3.2.2 there).
+  public var registration: RegistrationCertificate?
+
+  public init(acceptedIssuers: [String: [[UInt8]]] = [:], registration: RegistrationCertificate? = nil) {
+    self.acceptedIssuers = acceptedIssuers
+    self.registration = registration
   }
 }

@@ -6,30 +6,28 @@ import PKIX
 extension ReaderVerifier {
   /// Checks a signed request object of OpenID4VP (RFC 9101): a compact JWS, or the general JSON serialization with
   /// several signers (OpenID4VP 1.0, A.3.2.2).
-  ///
-  /// - Parameter origin: the origin of the page that hands it to the wallet; nil if it comes by redirect or is not
-  /// known.
+  /// - Parameter origin: the origin of the requesting page; nil for a redirect, or if it is not known.
   public func verify(requestObject text: [UInt8], origin: String?, at now: Timestamp) -> ReaderReport {
     var checks = CheckList(expecting: 6)
     let isCompact = text.first(where: { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }) != UInt8(ascii: "{")
     guard let objects = Self.compactObjects(text, isCompact: isCompact), !objects.isEmpty,
       objects.count <= Limits.documents
     else {
-      checks.failed(.readerRequestMalformed, "it is no JWS")
+      checks.failed(.readerRequestMalformed, "it is not a JWS")
       checks.notRun(.readerAuthMissing, .readerOriginMismatch, .readerAudience)
       return ReaderReport(kind: .requestObject, checks: checks.checks, signatures: [])
     }
     var signatures: [ReaderSignature] = []
     for (index, object) in objects.enumerated() {
-      let place = isCompact ? "request" : "signatures[\(index)]"
-      signatures.append(verify(object, namedInHeader: !isCompact, at: place, now))
+      let path = isCompact ? "request" : "signatures[\(index)]"
+      signatures.append(verify(object, namedInHeader: !isCompact, at: path, now))
     }
-    // All signatures cover the same payload, so the first is read.
+    // All signatures cover the same payload, so only the first copy is read.
     let payload = (try? CompactJWS(parsing: objects[0]))?.payload
     let claims = payload.flatMap { try? JSON(parsing: $0) }
     let isObject = claims?.object != nil
-    checks.require(isObject, .readerRequestMalformed, "the payload is no JSON object")
-    checks.require(signatures.contains(where: \.isGood), .readerAuthMissing, "no signature is good")
+    checks.require(isObject, .readerRequestMalformed, "the payload is not a JSON object")
+    checks.require(signatures.contains(where: \.isGood), .readerAuthMissing, "no signature is valid")
     if let claims, isObject {
       checkOrigin(claims, origin, &checks)
       let isForWallets = claims["aud"]?.string == "https://self-issued.me/v2"
@@ -40,7 +38,7 @@ extension ReaderVerifier {
     return ReaderReport(kind: .requestObject, checks: checks.checks, signatures: signatures)
   }
 
-  /// Each signature as a compact JWS of its own; nil if the text is neither serialization.
+  /// Each signature as a separate compact JWS; nil if the text is neither serialization.
   private static func compactObjects(_ text: [UInt8], isCompact: Bool) -> [[UInt8]]? {
     guard !isCompact else { return text.count(where: { $0 == UInt8(ascii: ".") }) == 2 ? [text] : nil }
     guard let json = try? JSON(parsing: text), let payload = json["payload"]?.string,
@@ -53,14 +51,14 @@ extension ReaderVerifier {
   }
 
   private func verify(
-    _ text: [UInt8], namedInHeader: Bool, at place: String, _ now: Timestamp
+    _ text: [UInt8], namedInHeader: Bool, at location: String, _ now: Timestamp
   ) -> ReaderSignature {
     var checks = CheckList(expecting: 8)
     guard let jws = parse(text, &checks),
       let chain = certificates((jws.header.certificateChain ?? []).map { $0[...] }, &checks), let leaf = chain.first
     else {
       checks.skipRest(of: Self.codes + [.readerClientMismatch])
-      return ReaderSignature(place: place, certificates: [], checks: checks.checks)
+      return ReaderSignature(location: location, certificates: [], checks: checks.checks)
     }
     let path = checkPath(chain, profileRejects: false, &checks, now)
     let verdict = leaf.publicKey.map { jws.verify(with: $0) } ?? .algorithmUnsupported
@@ -68,7 +66,7 @@ extension ReaderVerifier {
       isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid,
       algorithm: jws.header.algorithmName, leaf, &checks)
     checkClient(jws, namedInHeader: namedInHeader, leaf, &checks)
-    return ReaderSignature(place: place, certificates: path, checks: checks.checks)
+    return ReaderSignature(location: location, certificates: path, checks: checks.checks)
   }
 
   private func parse(_ text: [UInt8], _ checks: inout CheckList) -> CompactJWS? {
@@ -83,16 +81,14 @@ extension ReaderVerifier {
     }
   }
 
-  // MARK: Claims
-
-  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). If there are several signers, each names itself in its
-  /// header. Before version 1.0 the prefix had a parameter of its own (`client_id_scheme`).
+  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). If there are several signers, each signer names itself in its
+  /// header. Before version 1.0, the prefix was in a separate parameter (`client_id_scheme`).
   private func checkClient(
     _ jws: CompactJWS, namedInHeader: Bool, _ leaf: Certificate, _ checks: inout CheckList
   ) {
     let claims = try? JSON(parsing: jws.payload)
     guard let name = (namedInHeader ? jws.header["client_id"] : claims?["client_id"])?.string else {
-      return checks.failed(.readerClientMismatch, "there is no client_id")
+      return checks.failed(.readerClientMismatch, "client_id is missing")
     }
     let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
     let older = claims?["client_id_scheme"]?.string
@@ -107,17 +103,17 @@ extension ReaderVerifier {
         "x509_hash is not the certificate's SHA-256")
     case "x509_san_dns":
       let isNamed = leaf.dnsNames.contains { $0.lowercased().hasSameBytes(as: identifier.lowercased()) }
-      checks.require(isNamed, .readerClientMismatch, "x509_san_dns is no dNSName of the certificate")
-    default: checks.failed(.readerClientMismatch, "the prefix is not one that a certificate vouches for")
+      checks.require(isNamed, .readerClientMismatch, "x509_san_dns is not a dNSName of the certificate")
+    default: checks.failed(.readerClientMismatch, "a certificate does not prove a client_id with this prefix")
     }
   }
 
-  /// OpenID4VP 1.0, A.2: a signed request over the Digital Credentials API lists the origins from which it may come.
+  /// OpenID4VP 1.0, A.2: a signed request over the Digital Credentials API lists its permitted origins.
   private func checkOrigin(_ claims: JSON, _ origin: String?, _ checks: inout CheckList) {
     let code = Code.readerOriginMismatch
     guard ["dc_api", "dc_api.jwt"].contains(claims["response_mode"]?.string) else { return checks.notRun(code) }
     guard let expected = claims["expected_origins"]?.array, !expected.isEmpty else {
-      return checks.failed(code, "there is no expected_origins")
+      return checks.failed(code, "expected_origins is missing")
     }
     guard let origin else { return checks.notRun(code, "the page's origin is not given") }
     checks.require(expected.contains { $0.string?.hasSameBytes(as: origin) ?? false }, code)
@@ -136,8 +132,8 @@ public struct ReaderReport: Sendable {
   public let checks: [Check]
   public let signatures: [ReaderSignature]
 
-  /// Whether a wallet with the given roots knows who asks: a trusted reader signed every part, and no signature is
-  /// broken. A further signature by a reader that only other wallets know does no harm.
+  /// Whether a wallet with the given roots knows the reader: a trusted reader signed every part, and no signature is
+  /// broken. An additional signature by a reader that this wallet does not know is harmless.
   public var isAuthenticated: Bool {
     !checks.contains { $0.outcome == .failed } && !signatures.contains(where: \.isBroken)
   }
@@ -145,16 +141,16 @@ public struct ReaderReport: Sendable {
 
 /// One signature of a reader.
 public struct ReaderSignature: Sendable {
-  /// The place of the signature, such as `docRequests[0].readerAuth`.
-  public let place: String
-  /// The certificates that can be read, the reader's own first, up to the root if one was found.
+  /// The path of the signature, such as `docRequests[0].readerAuth`.
+  public let location: String
+  /// The readable certificates, the reader's own first. If a root was found, it is last.
   public let certificates: [Certificate]
   public let checks: [Check]
 
   var isGood: Bool { !checks.contains { $0.outcome == .failed } }
 
-  /// Whether anything is wrong apart from the reader being unknown here.
-  var isBroken: Bool { checks.contains { $0.outcome == .failed && !Self.ofStrangers.contains($0.code) } }
-
-  private static let ofStrangers: Set<Code> = [.readerUntrusted, .readerCertificateProfile]
+  /// Whether any check failed, except the checks that fail for an unknown reader.
+  var isBroken: Bool {
+    checks.contains { $0.outcome == .failed && ![.readerUntrusted, .readerCertificateProfile].contains($0.code) }
+  }
 }

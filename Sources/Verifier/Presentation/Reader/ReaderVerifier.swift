@@ -5,21 +5,20 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// Checks a reader's request as a wallet does to learn who asks: reader authentication of a DeviceRequest (ISO/IEC
-/// 18013-5:2021, 9.1.4), or the signature of an OpenID4VP request object.
+/// Authenticates the reader of a request as a wallet does: by reader authentication of a DeviceRequest (ISO/IEC
+/// 18013-5:2021, 9.1.4), or by the signature of an OpenID4VP request object.
 ///
-/// It shares with the signing code only the function that builds the signed bytes.
+/// Its only common code with signing is the function that builds the signed bytes.
 public struct ReaderVerifier: Sendable {
   let anchors: SignerPath.Anchors
   let isStrict: Bool
-  /// Whether a certificate that is not made for a reader only warns. Its path to a root is required all the same.
   let isProfileRelaxed: Bool
 
   /// - Parameters:
-  ///   - roots: authorities of readers, or readers that are trusted by themselves. Test certificates are taken: whoever
-  ///     names one means it.
-  ///   - isStrict: whether a finding fails that otherwise only warns.
-  ///   - relaxingProfile: whether a certificate only warns that is not made for a reader, by its usages or CA flag.
+  ///   - roots: authorities of readers, or readers that are trusted by themselves. Test certificates are accepted.
+  ///   - isStrict: whether warnings fail.
+  ///   - relaxingProfile: whether a certificate with a non-reader's usages or CA flag only warns. A path to a root is
+  ///     required in any case.
   public init(roots: [Certificate], isStrict: Bool = false, relaxingProfile: Bool = false) {
     isProfileRelaxed = relaxingProfile
     anchors = SignerPath.Anchors(configured: roots, allowsTestCertificates: true)
@@ -32,7 +31,7 @@ public struct ReaderVerifier: Sendable {
   {
     var checks = CheckList(expecting: 4)
     let request: ReceivedDeviceRequest
-    do throws(ReceivedDeviceRequest.Fault) {
+    do throws(DeviceRequestError) {
       request = try ReceivedDeviceRequest(parsing: bytes)
     } catch {
       checks.failed(.readerRequestMalformed, error.detail)
@@ -49,7 +48,7 @@ public struct ReaderVerifier: Sendable {
       if signature.isGood { covered.insert(index) }
       signatures.append(signature)
     }
-    // Only a signature over the whole request covers `deviceRequestInfo`; a document's own signature does not.
+    // Only a signature over the whole request covers `deviceRequestInfo`.
     var isInfoCovered = request.info == nil
     let all = ReaderAuthentication.bytes(
       overAll: request.documents.map(\.itemsRequest), info: request.info, transcript)
@@ -60,19 +59,17 @@ public struct ReaderVerifier: Sendable {
       signatures.append(signature)
     }
     var uncovered = request.documents.indices.filter { !covered.contains($0) }.map { "docRequests[\($0)]" }
-    // If a part has no signature, or a broken one, the request is refused for that.
+    // A part without a signature, or with a broken signature, is reported first.
     if uncovered.isEmpty, !isInfoCovered, !signatures.contains(where: \.isBroken) {
       uncovered.append("deviceRequestInfo")
     }
     checks.require(
-      uncovered.isEmpty, .readerAuthMissing, "no good signature covers " + uncovered.joined(separator: ", "))
+      uncovered.isEmpty, .readerAuthMissing, "no valid signature covers " + uncovered.joined(separator: ", "))
     return ReaderReport(kind: .deviceRequest, checks: checks.checks, signatures: signatures)
   }
 
-  // MARK: One signature
-
   private func verify(
-    _ item: CBORItem, over payload: [UInt8], at place: String, _ now: Timestamp
+    _ item: CBORItem, over payload: [UInt8], at location: String, _ now: Timestamp
   ) -> ReaderSignature {
     var checks = CheckList(expecting: 24)
     let message: COSESign1
@@ -83,19 +80,24 @@ public struct ReaderVerifier: Sendable {
     } catch {
       checks.failed(.readerAuthMalformed, error.detail)
       checks.skipRest(of: Self.codes)
-      return ReaderSignature(place: place, certificates: [], checks: checks.checks)
+      return ReaderSignature(location: location, certificates: [], checks: checks.checks)
     }
     guard let chain = certificates(message.headers.x5chain ?? [], &checks), let leaf = chain.first else {
       checks.skipRest(of: Self.codes)
-      return ReaderSignature(place: place, certificates: [], checks: checks.checks)
+      return ReaderSignature(location: location, certificates: [], checks: checks.checks)
     }
     let path = checkPath(chain, profileRejects: true, &checks, now)
     let verdict = leaf.publicKey.map { message.verify(payload: payload[...], key: $0) } ?? .algorithmUnsupported
     note(
       isSupported: verdict != .algorithmUnsupported && verdict != .keyMismatch, isValid: verdict == .valid,
       algorithm: message.headers.algorithmIdentifier.map { "\($0)" }, leaf, &checks)
-    noteProfile(of: leaf, issuer: path.dropFirst().first, &checks, now)
-    return ReaderSignature(place: place, certificates: path, checks: checks.checks)
+    // Deviations from the profile of readers (B.1.7) do not affect trust.
+    let profile = CertificateProfile.check(
+      leaf, as: .readerAuthentication, issuer: path.dropFirst().first, at: now)
+    for check in profile where check.outcome == .warning {
+      checks.expect(false, check.code, check.detail, isStrict: isStrict)
+    }
+    return ReaderSignature(location: location, certificates: path, checks: checks.checks)
   }
 
   /// Every check of one signature, in the order in which they are made.
@@ -104,7 +106,7 @@ public struct ReaderVerifier: Sendable {
     .readerAlgorithmUnsupported, .readerSignatureInvalid,
   ]
 
-  /// The certificates that come with the signature. If none can be read, notes a failure and returns nil.
+  /// The signature's certificates; nil, with the failed check noted, if any cannot be read.
   func certificates(_ encoded: [ArraySlice<UInt8>], _ checks: inout CheckList) -> [Certificate]? {
     let isShort =
       encoded.count <= Limits.chainCertificates && encoded.allSatisfy { $0.count <= Limits.certificateBytes }
@@ -112,14 +114,13 @@ public struct ReaderVerifier: Sendable {
     let isReadable = !encoded.isEmpty && chain.count == encoded.count
     checks.require(
       isReadable, .readerCertificateMissing,
-      encoded.isEmpty ? "there is no x5chain or x5c" : "a certificate is malformed or too large")
+      encoded.isEmpty ? "x5chain or x5c is missing" : "a certificate is malformed or too large")
     return isReadable ? chain : nil
   }
 
   /// The path to a root.
-  ///
-  /// - Parameter profileRejects: whether a certificate made for another purpose is refused. OpenID4VP does not say what
-  /// a request's signer must be certified for.
+  /// - Parameter profileRejects: whether a certificate for another purpose is rejected. OpenID4VP does not prescribe
+  ///   the purpose of a signer's certificate.
   func checkPath(
     _ chain: [Certificate], profileRejects: Bool, _ checks: inout CheckList, _ now: Timestamp
   ) -> [Certificate] {
@@ -133,16 +134,15 @@ public struct ReaderVerifier: Sendable {
         checks.failed(.readerCertificateProfile, check.detail)
       case (.listSignerProfile, let outcome):
         checks.append([Check(.readerCertificateProfile, outcome, detail: check.detail)])
-      // A certificate of the path whose algorithm is not supported here can't be checked, and nothing below it is
-      // trusted.
-      case (.listAlgorithmUnsupported, .failed): checks.failed(.readerAlgorithmUnsupported, "of a certificate")
+      // Nothing below a certificate with an unsupported algorithm is trusted.
+      case (.listAlgorithmUnsupported, .failed): checks.failed(.readerAlgorithmUnsupported, "a certificate's algorithm")
       default: break
       }
     }
     return path.certificates
   }
 
-  /// - Parameter algorithm: `alg` of the protected header; nil if there is none.
+  /// - Parameter algorithm: `alg` of the protected header; nil if it is absent.
   func note(
     isSupported: Bool, isValid: Bool, algorithm: String?, _ leaf: Certificate, _ checks: inout CheckList
   ) {
@@ -151,15 +151,7 @@ public struct ReaderVerifier: Sendable {
     checks.require(isSupported, .readerAlgorithmUnsupported, "\(found) with \(key) is not supported")
     guard isSupported else { return checks.notRun(.readerSignatureInvalid) }
     checks.require(
-      isValid, .readerSignatureInvalid, "by \(found) with \(key): what was signed differs, or another key signed")
-  }
-
-  /// Deviations from the profile of readers (B.1.7). They do not make a reader less trusted.
-  private func noteProfile(of leaf: Certificate, issuer: Certificate?, _ checks: inout CheckList, _ now: Timestamp) {
-    let found = CertificateProfile.check(leaf, as: .readerAuthentication, issuer: issuer, at: now)
-    for check in found where check.outcome == .warning {
-      checks.expect(false, check.code, check.detail, isStrict: isStrict)
-    }
+      isValid, .readerSignatureInvalid, "\(found) with \(key): the signed bytes differ, or another key signed them")
   }
 }
 
@@ -177,48 +169,143 @@ struct ReceivedDeviceRequest {
   /// DeviceRequestInfoBytes, tag 24 included.
   let info: [UInt8]?
 
-  /// The member that is at fault.
-  struct Fault: Error {
-    let detail: String
-  }
-
-  init(parsing bytes: [UInt8]) throws(Fault) {
+  init(parsing bytes: [UInt8]) throws(DeviceRequestError) {
     let item: CBORItem
     do {
       item = try CBORItem(parsing: bytes)
     } catch {
-      throw Fault(detail: "\(error.code.rawValue) at byte \(error.offset)")
+      throw DeviceRequestError(detail: "\(error.code.rawValue) at byte \(error.offset)")
     }
-    guard item.kind == .map else { throw Fault(detail: "it is no map") }
+    guard item.kind == .map else { throw DeviceRequestError(detail: "it is not a map") }
     guard let version = item[key: "version"]?.text, version.utf8.starts(with: "1.".utf8) else {
-      throw Fault(detail: "version is not 1.0 or 1.1")
+      throw DeviceRequestError(detail: "version is not 1.0 or 1.1")
     }
     guard let list = item[key: "docRequests"]?.elements.map(Array.init), !list.isEmpty,
       list.count <= Limits.documents
-    else { throw Fault(detail: "docRequests is no array of 1 to \(Limits.documents)") }
+    else { throw DeviceRequestError(detail: "docRequests is not an array of 1 to \(Limits.documents)") }
     var documents: [Document] = []
     for (index, document) in list.enumerated() {
       guard let itemsRequest = document[key: "itemsRequest"], itemsRequest.embedded?.kind == .map else {
-        throw Fault(detail: "docRequests[\(index)].itemsRequest is no map in tag 24")
+        throw DeviceRequestError(detail: "docRequests[\(index)].itemsRequest is not a map in tag 24")
       }
       documents.append(
         Document(itemsRequest: Array(itemsRequest.encoded), readerAuth: document[key: "readerAuth"]))
     }
     self.documents = documents
-    readerAuthAll = try Self.signatures(item[key: "readerAuthAll"])
+    let signatures = item[key: "readerAuthAll"].map { $0.elements.map(Array.init) ?? [] }
+    guard signatures.map({ (1...Limits.documents).contains($0.count) }) ?? true else {
+      throw DeviceRequestError(detail: "readerAuthAll is not an array of 1 to \(Limits.documents)")
+    }
+    readerAuthAll = signatures ?? []
     if let info = item[key: "deviceRequestInfo"] {
-      guard info.embedded?.kind == .map else { throw Fault(detail: "deviceRequestInfo is no map in tag 24") }
+      guard info.embedded?.kind == .map else {
+        throw DeviceRequestError(detail: "deviceRequestInfo is not a map in tag 24")
+      }
       self.info = Array(info.encoded)
     } else {
       info = nil
     }
   }
+}
 
-  private static func signatures(_ item: CBORItem?) throws(Fault) -> [CBORItem] {
-    guard let item else { return [] }
-    guard let list = item.elements.map(Array.init), (1...Limits.documents).contains(list.count) else {
-      throw Fault(detail: "readerAuthAll is no array of 1 to \(Limits.documents)")
-    }
-    return list
+package struct DeviceRequestError: Error {
+  package let detail: String
+}
+
+extension DeviceRequest {
+  package struct RequestedDocument: Sendable {
+    package let docType: String
+    /// The elements in the request's order, each with `intentToRetain`.
+    package let elements: [(element: ElementReference, intentToRetain: Bool)]
   }
+
+  /// The documents that a received request asks for. Signatures are not checked; `requestInfo` is for wallets.
+  ///
+  /// - Throws: `DeviceRequestError` for a malformed request, or one with `deviceRequestInfo`: that tells which documents
+  ///   are enough, and is not read here.
+  package static func documents(requestedBy bytes: [UInt8]) throws(DeviceRequestError) -> [RequestedDocument] {
+    let request = try ReceivedDeviceRequest(parsing: bytes)
+    guard request.info == nil else { throw DeviceRequestError(detail: "it has deviceRequestInfo") }
+    var documents: [RequestedDocument] = []
+    for (index, document) in request.documents.enumerated() {
+      let items = (try? CBORItem(parsing: document.itemsRequest))?.embedded
+      guard let items, let docType = items[key: "docType"]?.text, let namespaces = items[key: "nameSpaces"]?.entries
+      else { throw DeviceRequestError(detail: "docRequests[\(index)] lacks docType or nameSpaces") }
+      var elements: [(element: ElementReference, intentToRetain: Bool)] = []
+      for (namespace, wanted) in namespaces {
+        guard let namespace = namespace.text, let wanted = wanted.entries else {
+          throw DeviceRequestError(detail: "docRequests[\(index)].nameSpaces has an entry of another type")
+        }
+        for (name, intent) in wanted {
+          guard let name = name.text, let intent = intent.bool else {
+            throw DeviceRequestError(detail: "docRequests[\(index)].nameSpaces has an entry of another type")
+          }
+          elements.append((ElementReference(String(namespace), String(name)), intent))
+        }
+      }
+      documents.append(RequestedDocument(docType: String(docType), elements: elements))
+    }
+    return documents
+  }
+}
+
+extension Code {
+  public static let readerRequestMalformed = Code(
+    "reader_auth.request_malformed", "The bytes are neither a DeviceRequest nor a signed request object",
+    "\(iso), 8.3.2.1.2.1; RFC 9101, 4", "Submit the whole request as the wallet gets it.",
+    passes: "The request has the prescribed form")
+  public static let readerAuthMissing = Code(
+    "reader_auth.missing", "The request, or one of its documents, is not signed by a reader", "\(iso), 9.1.4", .reader,
+    passes: "The request is signed")
+  public static let readerAuthMalformed = Code(
+    "reader_auth.malformed",
+    "A reader's signature is not an untagged COSE_Sign1 with a detached payload, or its header is not the standard's",
+    "\(iso), 9.1.4; RFC 9101, 4 and 10.8", .reader, passes: "The reader's signature has the prescribed form")
+  public static let readerCertificateMissing = Code(
+    "reader_auth.certificate_missing", "A reader's signature carries no certificate, or one that is not valid DER",
+    "\(iso), 9.1.4; RFC 7515, 4.1.6", .reader, passes: "The reader's certificate comes with the request")
+  public static let readerUntrusted = Code(
+    "reader_auth.untrusted",
+    "The reader's certificates do not lead to one of the given roots, or are not valid at this time", "\(iso), 9.1.4.4",
+    "Check the certificates' dates, and that the root belongs to the reader's authority: wallets check both.",
+    passes: "The reader leads to a trusted authority")
+  public static let readerCertificateProfile = Code(
+    "reader_auth.certificate_profile", "The reader's certificate is not made for reader authentication",
+    "ISO/IEC 18013-5, B.1.7", "Have the reader's authority issue a certificate of this profile.",
+    passes: "The reader's certificate is as its profile prescribes")
+  public static let readerAlgorithmUnsupported = Code(
+    "reader_auth.algorithm_unsupported",
+    "A reader's signature algorithm is absent, not allowed by the standard, or does not fit the key",
+    "\(iso), 9.1.4.4; RFC 7515, 4.1.1", .reader, passes: "The reader's algorithm is allowed")
+  public static let readerSignatureInvalid = Code(
+    "reader_auth.signature_invalid", "A reader's signature does not verify over this request and session",
+    "\(iso), 9.1.4.5; RFC 7515, 5.2",
+    "Compare the transcript, or origin and encryptionInfo, with the request's. If they match, the request was changed.",
+    passes: "The reader's signature is valid")
+  public static let readerClientMismatch = Code(
+    "reader_auth.client_id_mismatch", "The client identifier does not match the reader's certificate",
+    "\(openID), 5.9.3",
+    "Use `x509_hash:` with the certificate's SHA-256, or `x509_san_dns:` with a dNSName that it has.",
+    passes: "The client identifier matches the reader's certificate")
+  public static let readerOriginMismatch = Code(
+    "reader_auth.origin_mismatch", "The request does not list the page's origin in `expected_origins`",
+    "\(openID), A.2",
+    "Name the page's origin in `expected_origins`, exactly as browsers write it.",
+    passes: "The request is for the requesting page")
+  public static let readerAudience = Code(
+    "reader_auth.audience_unexpected", "The request object's audience is not a wallet", "\(openID), 5.8",
+    "Set `aud` to `https://self-issued.me/v2`, or to the issuer that the wallet's metadata names.",
+    passes: "The request is meant for wallets", warns: true)
+}
+
+extension Code.Remedy {
+  static let reader: Self = "Correct the request's signature; wallets that check readers reject it."
+}
+
+extension CodeGroup {
+  public static let readerAuthentication = CodeGroup(
+    "Reader authentication, of `mdoc verify reader`",
+    [.readerRequestMalformed, .readerAuthMissing] + ReaderVerifier.codes + [
+      .readerClientMismatch, .readerOriginMismatch, .readerAudience,
+    ])
 }

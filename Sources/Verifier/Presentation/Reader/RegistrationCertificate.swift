@@ -6,32 +6,33 @@ import JOSE
 import Mdoc
 import PKIX
 
-/// A registration certificate of an EU relying party (WRPRC; ETSI TS 119 475 V1.2.1, 5.2): what the party may ask for
-/// one intended use. A registrar signs it as a compact JWS, `rc-wrp+jwt`, or as a COSE_Sign1, `rc-wrp+cwt`.
+/// A registration certificate of an EU relying party (WRPRC; ETSI TS 119 475 V1.2.1, 5.2): the data that the party may
+/// request for one intended use. A registrar signs it as a compact JWS, `rc-wrp+jwt`, or as a COSE_Sign1, `rc-wrp+cwt`.
 ///
-/// Its signature is by its own first certificate. Whether that one is a registrar's is for the caller to decide.
+/// The first certificate in it must have signed it. The caller decides whether that certificate belongs to a registrar.
 public struct RegistrationCertificate: Sendable {
   /// ASCII of the JWS, or the COSE_Sign1, as the registrar issued it: `euWrprc` of a DeviceRequest.
   public let encoded: [UInt8]
-  /// The JWS for `verifier_info`; nil for a CWT, which OpenID4VP has no place for.
+  /// The JWS for `verifier_info`; nil for a CWT, for which OpenID4VP has no member.
   public let compactJWS: String?
   /// The signer's certificate first.
   public let chain: [Certificate]
   /// The relying party's identifier (ETSI EN 319 412-1), as `organizationIdentifier` of its reader has it.
   public let subject: String?
-  /// The identifier of the intermediary that asks in the relying party's name.
+  /// The identifier of the intermediary that makes requests on the relying party's behalf.
   public let intermediary: String?
   public let intendedUseID: String?
   public let isServiceProvider: Bool
-  /// Its entry of a status list; nil if it names none.
+  /// Its entry in a status list; nil if it names no list.
   public let status: StatusReference?
-  /// From the signer to a registrar, whom the caller knows; empty for a stranger, whose status list is not asked for.
+  /// The path from the signer to a known registrar; empty for any other signer. The status list of such a signer is not
+  /// fetched.
   public var registrarPath: [Certificate] = []
   public let issuedAt: Timestamp?
   public let expiresAt: Timestamp?
   private let credentials: [JSON]
 
-  /// Bytes of one, which is sent with every request.
+  /// Maximum number of bytes: the certificate is sent with every request.
   public static let longestEncoding = 16 << 10
 
   /// Reads either form, and verifies its signature.
@@ -47,7 +48,7 @@ public struct RegistrationCertificate: Sendable {
     subject = claims["sub"]?.string
     intermediary = claims["intermediary"]?["sub"]?.string ?? claims["act"]?["sub"]?.string
     intendedUseID = claims["intended_use_id"]?.string
-    isServiceProvider = claims["entitlements"]?.array?.contains(.string(Self.serviceProvider)) ?? false
+    isServiceProvider = claims["entitlements"]?.array?.contains(Self.serviceProvider) ?? false
     let list = claims["status"]?["status_list"]
     let index = list?["idx"]?.integer.flatMap(UInt64.init(exactly:))
     status = index.flatMap { index in list?["uri"]?.string.map { StatusReference(.statusList(index: index), uri: $0) } }
@@ -56,17 +57,17 @@ public struct RegistrationCertificate: Sendable {
     credentials = claims["credentials"]?.array ?? []
   }
 
-  /// What to ask of its status list, which a registrar may publish as a JSON Web Token too; nil if there is none to ask.
+  /// The question about its status; nil if it names no status list. A registrar may also publish the list as a JSON Web
+  /// Token.
   public var statusQuestion: RevocationQuestion? {
     guard let status, !registrarPath.isEmpty else { return nil }
     return RevocationQuestion(.status(status), path: registrarPath, allowsJWT: true)
   }
 
-  private static let serviceProvider = "https://uri.etsi.org/19475/Entitlement/Service_Provider"
+  private static let serviceProvider: JSON = "https://uri.etsi.org/19475/Entitlement/Service_Provider"
 
-  // MARK: What is registered
-
-  /// Whether any element of the document type is registered as `mso_mdoc`. Proofs show no more than their document.
+  /// Whether any element of the document type is registered as `mso_mdoc`. A proof shows no more than a document, so
+  /// the same registration suffices.
   public func registers(_ docType: String) -> Bool { !paths(of: docType).isEmpty }
 
   /// Whether anything is registered as `mso_mdoc`.
@@ -76,7 +77,7 @@ public struct RegistrationCertificate: Sendable {
     }
   }
 
-  /// Whether a registered path is the element's, or its namespace's. Entries for one document type add up.
+  /// Whether any entry of the document type has the path of the element or of its namespace.
   public func registers(_ element: ElementReference, of docType: String) -> Bool {
     paths(of: docType).contains { path in
       (1...2).contains(path.count)
@@ -90,11 +91,7 @@ public struct RegistrationCertificate: Sendable {
     }.flatMap { $0["claim"]?.array ?? [] }.compactMap { $0["path"]?.array }
   }
 
-  // MARK: The envelope
-
-  private typealias Fault = RegistrationCertificateError
-
-  private static func open(jws bytes: [UInt8]) throws(Fault) -> ([Certificate], JSON) {
+  private static func open(jws bytes: [UInt8]) throws(RegistrationCertificateError) -> ([Certificate], JSON) {
     let jws: CompactJWS
     do throws(JOSEError) {
       jws = try CompactJWS(parsing: bytes, understanding: ["iat", "sigT", JWSHeader.Name.unencodedPayload])
@@ -107,8 +104,8 @@ public struct RegistrationCertificate: Sendable {
     return (chain, claims)
   }
 
-  /// Type and chain count only where they are signed (ETSI TS 119 475, 5.2.3).
-  private static func open(cwt bytes: [UInt8]) throws(Fault) -> ([Certificate], JSON) {
+  /// Only a signed type and chain count (ETSI TS 119 475, 5.2.3).
+  private static func open(cwt bytes: [UInt8]) throws(RegistrationCertificateError) -> ([Certificate], JSON) {
     guard let item = try? CBORItem(parsing: bytes) else { throw .unreadable }
     let message: COSESign1
     do throws(COSEError) {
@@ -128,35 +125,35 @@ public struct RegistrationCertificate: Sendable {
     return (chain, json(claims, labels: registeredClaims))
   }
 
-  private static func requireType(_ type: String?, _ expected: String) throws(Fault) {
+  private static func requireType(_ type: String?, _ expected: String) throws(RegistrationCertificateError) {
     guard type != expected else { return }
-    let other = type == "rc-rp+jwt" ? ", which is another profile's (Germany's pilots)" : ""
-    throw Fault("has the type \(type ?? "(none)")\(other); \(expected) is needed (ETSI TS 119 475, 5.2)")
+    let other = type == "rc-rp+jwt" ? ", which belongs to another profile (Germany's pilots)" : ""
+    throw .init("has the type \(type ?? "(none)")\(other); \(expected) is needed (ETSI TS 119 475, 5.2)")
   }
 
   private static func signer(
     _ chain: [ArraySlice<UInt8>]?, _ name: String, isValid: (PublicKey) -> Bool
-  ) throws(Fault) -> [Certificate] {
+  ) throws(RegistrationCertificateError) -> [Certificate] {
     let read = (chain ?? []).prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
     guard let leaf = read.first, read.count == chain?.count else {
-      throw Fault("needs 1 to \(Limits.chainCertificates) certificates of its signer under \(name)")
+      throw .init("needs 1 to \(Limits.chainCertificates) certificates of its signer under \(name)")
     }
     guard leaf.publicKey.map(isValid) ?? false else {
-      throw Fault("is not signed by the first certificate of \(name), by ECDSA or EdDSA")
+      throw .init("is not signed by the first certificate of \(name), by ECDSA or EdDSA")
     }
     return read
   }
 
-  private static func date(_ name: String, in claims: JSON) throws(Fault) -> Timestamp? {
+  private static func date(_ name: String, in claims: JSON) throws(RegistrationCertificateError) -> Timestamp? {
     guard let value = claims[name] else { return nil }
     // To the end of the year 9999.
     guard let seconds = value.integer, (0...253_402_300_799).contains(seconds) else {
-      throw Fault("has no date in whole seconds under \(name)")
+      throw .init("has no date in whole seconds under \(name)")
     }
     return Timestamp(secondsSince1970: seconds)
   }
 
-  /// RFC 8392, 4; Token Status List, 6.3. TS 119 475 gives its own claims no numbers: they have their names.
+  /// RFC 8392, 4; Token Status List, 6.3. TS 119 475 assigns no numbers to its own claims: they appear by name.
   private static let registeredClaims: [Int64: String] = [2: "sub", 4: "exp", 6: "iat", 65_535: "status"]
 
   private static func json(_ item: CBORItem, labels: [Int64: String] = [:]) -> JSON {
@@ -173,13 +170,13 @@ public struct RegistrationCertificate: Sendable {
   }
 }
 
-/// Why bytes are no registration certificate.
+/// The reason why bytes are not a registration certificate.
 public struct RegistrationCertificateError: Error, Sendable, Hashable {
-  /// Follows the name of the file.
+  /// A predicate after the name of the file.
   public let detail: String
 
   init(_ detail: String) { self.detail = detail }
 
   static let unreadable = Self("is neither a compact JWS nor a COSE_Sign1 with claims")
-  static let unknownCritical = Self("has a critical header parameter that is not known here (crit)")
+  static let unknownCritical = Self("has an unknown critical header parameter (crit)")
 }

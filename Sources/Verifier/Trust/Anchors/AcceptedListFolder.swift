@@ -3,8 +3,8 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 
-/// A folder that keeps the last accepted list of each source. So an older list is still refused after a restart, and a
-/// server can start while the publisher is down.
+/// Keeps the last accepted list of each source. So older lists are refused, and a server can start while publishers are
+/// down.
 public struct AcceptedListFolder: Sendable {
   private let folder: String
 
@@ -12,72 +12,63 @@ public struct AcceptedListFolder: Sendable {
   public init(_ folder: String) { self.folder = folder }
 
   public struct Accepted: Sendable, Hashable {
-    /// The list as it came.
+    /// The list as received.
     public let bytes: [UInt8]
     public let mark: AcceptedListMark
   }
 
-  /// Why the stored list can't be used. Without it an old list could pass for a new one, so nothing is accepted.
-  ///
-  /// It names the file but not the folder, because clients of the API see the findings.
-  public struct Fault: Error, Sendable, CustomStringConvertible {
-    public let description: String
-  }
-
-  /// The last accepted list. Nil only if no file of this name exists, so that none was ever accepted from the source. A
-  /// file that is there but can't be read is an error.
-  public func last(of source: String) throws(Fault) -> Accepted? {
+  /// The last accepted list. Nil only if no file of this name exists: no list of the source was ever accepted.
+  public func last(of source: String) throws(AcceptedListError) -> Accepted? {
     let path = try path(of: source)
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw Fault(description: "\(source).accepted: the memory of the last list can't be read: \(Self.reason())")
+      throw AcceptedListError("\(source).accepted: cannot read the last accepted list: \(Self.reason())")
     }
     defer { close(descriptor) }
     guard let file = Self.read(descriptor), let accepted = Self.decode(file) else {
-      throw Fault(
-        description:
-          "\(source).accepted: the memory of the last list is damaged; restore it, or remove it to start anew")
+      throw AcceptedListError(
+        "\(source).accepted: the last accepted list is damaged; restore the file, or remove it to start without one")
     }
     return accepted
   }
 
-  /// Stores the list. When it returns, all of the list is on disk; a crash before that leaves the previous list. A
-  /// stored list that was issued later stays, because if two loads run at once, the one with the older list may end
-  /// last.
-  public func remember(_ accepted: Accepted, of source: String) throws(Fault) {
+  /// Stores the list durably. After a crash before the end, the previous list remains. A stored list with a later issue
+  /// date is not replaced: if two loads run concurrently, the load with the older list may end last.
+  public func remember(_ accepted: Accepted, of source: String) throws(AcceptedListError) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }
     if let last = try last(of: source), last.mark.issued > accepted.mark.issued { return }
     try write(accepted, of: source)
   }
 
-  // One lock for the process, as a folder has one server. It is made once, never freed, and used only as a mutex.
+  // One lock for the process is enough, since only one server uses a folder. The lock is made once, never freed, and
+  // used only as a mutex.
   nonisolated(unsafe) private static let turns = {
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
     return mutex
   }()
 
-  private func write(_ accepted: Accepted, of source: String) throws(Fault) {
+  private func write(_ accepted: Accepted, of source: String) throws(AcceptedListError) {
     let path = try path(of: source)
     let isMade = mkdir(folder, 0o700) == 0
     removeLeftovers(of: source)
-    // A name that no other writer uses, in this process or another.
+    // No other writer uses this name, in this process or another.
     let temporary = "\(folder)/\(source).\(getpid())-\(UInt64.random(in: 0 ... .max))\(Self.unfinished)"
     guard Self.write(Self.encode(accepted), toNewFile: temporary), rename(temporary, path) == 0,
       Self.sync(folder: folder), !isMade || Self.sync(folder: folder + "/..")
     else {
       let reason = Self.reason()
       unlink(temporary)
-      throw Fault(description: "\(source).accepted: the last list can't be remembered: \(reason)")
+      throw AcceptedListError("\(source).accepted: cannot store the last accepted list: \(reason)")
     }
   }
 
-  /// - Throws: for a name that would lead out of the folder.
-  private func path(of source: String) throws(Fault) -> String {
+  /// Refuses a name that would lead out of the folder.
+  private func path(of source: String) throws(AcceptedListError) -> String {
     let isName = !source.isEmpty && source.utf8.allSatisfy { Self.nameCharacters.contains($0) }
-    guard isName else { throw Fault(description: "\"\(source)\": no name for a source that is remembered") }
+    guard isName else { throw AcceptedListError("\"\(source)\": not a valid source name") }
     return "\(folder)/\(source).accepted"
   }
 
@@ -121,7 +112,7 @@ public struct AcceptedListFolder: Sendable {
 
   // MARK: The file system
 
-  /// The file's bytes; nil if it can't be read, or is larger than any list with its head.
+  /// The file's bytes; nil if the file cannot be read, or is larger than the longest list with its head.
   private static func read(_ descriptor: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -142,7 +133,7 @@ public struct AcceptedListFolder: Sendable {
     return write(bytes, to: descriptor)
   }
 
-  /// Whether all bytes are on disk.
+  /// True if all bytes are on disk.
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -154,7 +145,6 @@ public struct AcceptedListFolder: Sendable {
     return fsync(descriptor) == 0
   }
 
-  /// Makes the folder's entries durable, as the files already are.
   private static func sync(folder: String) -> Bool {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -163,4 +153,12 @@ public struct AcceptedListFolder: Sendable {
   }
 
   private static func reason() -> String { String(cString: strerror(errno)) }
+}
+
+/// The reason why the stored list cannot be used. No list is then accepted. API clients see the file's name, but not
+/// the folder's.
+public struct AcceptedListError: Error, Sendable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) { self.description = description }
 }

@@ -2,7 +2,7 @@ import Base
 import FoundationEssentials
 import PKIX
 
-/// Why trust anchors could not be loaded: the file and what is wrong with it.
+/// The reason why trust anchors could not be loaded: the file and its fault.
 public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
   public let path: String
   public let problem: String
@@ -12,10 +12,10 @@ public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
 
 /// Reads anchors from PEM or DER files and from folders of them.
 public struct TrustAnchorLoader: Sendable {
-  /// The document types of anchors without settings: the mDL in a server; nil in `mdoc verify`, where they are trusted
-  /// for any type, with a warning.
+  /// The document types of anchors whose settings name no types: the mDL in a server. Nil in `mdoc verify`: such
+  /// anchors are then trusted for any type, with a warning.
   public var defaultDocTypes: [String]?
-  /// The rule for authorities whose settings don't mention it.
+  /// The rule for authorities whose settings do not mention it.
   public var crlAddresses: CRLAddresses
 
   private static let endings = [".pem", ".crt", ".cer", ".der"]
@@ -25,8 +25,7 @@ public struct TrustAnchorLoader: Sendable {
     self.crlAddresses = crlAddresses
   }
 
-  /// The anchors of all paths. A file that is no certificate is an error, never skipped: a typing mistake must not
-  /// quietly change whom we trust.
+  /// The anchors of all paths. A file that is not a certificate is an error, so that no typing mistake is skipped.
   public func load(_ paths: [String]) throws(TrustLoadError) -> [TrustAnchor] {
     var anchors: [TrustAnchor] = []
     for path in paths {
@@ -47,17 +46,18 @@ public struct TrustAnchorLoader: Sendable {
     let folder = path.hasSuffix("/") ? path : path + "/"
     let files = names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
     let stems = files.map(Self.stem)
-    // Settings that stand beside no certificate were meant for an anchor, which would then be trusted by the defaults.
+    // Settings without a certificate are a mistake: the defaults would apply to the anchor for which they were meant.
     if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(Self.stem(of: $0)) }) {
-      throw TrustLoadError(path: folder + stray, problem: "there is no certificate that these settings stand beside")
+      throw TrustLoadError(path: folder + stray, problem: "these settings have no certificate beside them")
     }
     return files.map { folder + $0 }
   }
 
   private func anchorsInFile(_ path: String) throws(TrustLoadError) -> [TrustAnchor] {
-    var settings = try settings(for: path)
-    if settings.crlAddresses == nil { settings.crlAddresses = crlAddresses }
-    return try certificates(in: read(path), path: path).map { settings.anchor($0, source: path) }
+    let file = Self.settingsFile(of: path)
+    let isConfigured = FileManager.default.fileExists(atPath: file)
+    let make = try anchorMaker(isConfigured ? read(file) : Array("{}".utf8), at: file)
+    return try certificates(in: read(path), path: path).map { make(self, $0, path) }
   }
 
   private func certificates(in bytes: [UInt8], path: String) throws(TrustLoadError) -> [Certificate] {
@@ -77,13 +77,7 @@ public struct TrustAnchorLoader: Sendable {
     return certificates
   }
 
-  private func settings(for path: String) throws(TrustLoadError) -> AnchorSettings {
-    let file = Self.settingsFile(of: path)
-    guard FileManager.default.fileExists(atPath: file) else { return AnchorSettings(defaultDocTypes: defaultDocTypes) }
-    return try AnchorSettings(parsing: read(file), at: file, defaultDocTypes: defaultDocTypes)
-  }
-
-  /// The path of the settings file that belongs to a file of anchors; it need not exist.
+  /// The path of the settings file beside a file of anchors; it need not exist.
   public static func settingsFile(of path: String) -> String { stem(of: path) + ".json" }
 
   /// The path without its ending. Only a dot in the file's name begins an ending.
@@ -98,5 +92,78 @@ public struct TrustAnchorLoader: Sendable {
       throw TrustLoadError(path: path, problem: "can't be read")
     }
     return [UInt8](data)
+  }
+}
+
+/// Makes an anchor from its settings. The loader has the defaults. The text names the certificate's source.
+private typealias AnchorMaker = @Sendable (TrustAnchorLoader, Certificate, String) -> TrustAnchor
+
+/// The settings beside an anchor's file: `utah.json` describes `utah.pem`.
+private let anchorSettings = {
+  let names = Shape.text(0...4096).list(atLeast: 1)
+  let relaxation = Shape.text().parsed { name, pointer, faults in
+    if let code = TrustAnchor.relaxable.first(where: { $0.rawValue == name }) { return code }
+    let allowed = TrustAnchor.relaxable.map(\.rawValue).sorted().joined(separator: ", ")
+    faults.add(pointer, "\"\(name)\" can't be relaxed; these can: \(allowed)")
+    return Code?.none
+  }
+  return Shape<AnchorMaker>.form(
+    "anchor_settings", nullIsAbsent: false,
+    Entry(
+      "kind", Shape.choice(of: [TrustAnchor.Kind.authority, .documentSigner].map { ($0.rawValue, $0) }),
+      or: "authority", "Whether an authority is pinned or one of its signers."),
+    .ifAny("doc_types", names, "Document types for which it is trusted."),
+    .ifAny("ekus", names, "Extended key usages; a document signer must have one of them."),
+    Entry("max_path_length", Shape.whole(0...8), or: 0, "Certificates between authority and document signer."),
+    .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks that only warn."),
+    .ifAny("allow_http", Shape<Bool>.flag, "Whether all lists may be fetched over plain HTTP."),
+    Entry("jwt_status_lists", Shape<Bool>.flag, or: false, "Whether status lists may also be JSON Web Tokens."),
+    .ifAny("crl_addresses", Shape<CRLAddresses>.choice, "The permitted addresses of revocation lists."),
+    .ifAny("zk", Shape<Bool>.flag, "Whether zero-knowledge proofs are accepted."),
+    Entry("tier", Shape.choice(of: [TrustAnchor.Tier.live, .test].map { ($0.rawValue, $0) }), or: "live", "Its tier."),
+    .ifAny(
+      "source", Shape.text(1...256).checked("must have at most 256 bytes") { $0.utf8.count <= 256 },
+      "The source from which the operator got the certificate.")
+  ) { object, kind, docTypes, ekus, length, relaxed, allowsHTTP, allowsJWT, addresses, proofs, tier, source in
+    if kind == .documentSigner, length > 0 {
+      object.add("max_path_length", "has no meaning for a document signer")
+    }
+    let relaxed = Set(relaxed ?? [])
+    if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {
+      object.add("relax", "\"\(code.rawValue)\" is for the kind \"document_signer\" only")
+    }
+    return { loader, certificate, file in
+      var anchor = TrustAnchor(
+        certificate: certificate, kind: kind, docTypes: docTypes ?? loader.defaultDocTypes,
+        extendedKeyUsages: ekus.map { Set($0) }, maxPathLength: length, relaxed: relaxed, tier: tier,
+        source: source.map { "\(file): \($0)" } ?? file)
+      anchor.allowsPlainHTTP = allowsHTTP ?? false
+      anchor.allowsJWTStatusLists = allowsJWT
+      // An operator who forbids plain HTTP forbids it for revocation lists too.
+      anchor.crlAddresses = addresses ?? (allowsHTTP == false ? .https : loader.crlAddresses)
+      anchor.allowsProofsExplicitly = proofs
+      return anchor
+    }
+  }
+}()
+
+/// - Parameter path: the file that an error names.
+private func anchorMaker(_ settings: [UInt8], at path: String) throws(TrustLoadError) -> AnchorMaker {
+  var faults = Faults()
+  let json: JSON
+  do throws(JSON.SyntaxError) { json = try JSON(parsing: settings) } catch {
+    throw TrustLoadError(path: path, problem: "\(error)")
+  }
+  guard let make = anchorSettings.read(json, "", &faults), faults.isEmpty else {
+    let problems = faults.all.map { ($0.pointer.isEmpty ? "" : $0.pointer.dropFirst() + ": ") + $0.detail }
+    throw TrustLoadError(path: path, problem: problems.joined(separator: "; "))
+  }
+  return make
+}
+
+extension TrustAnchor {
+  /// An anchor whose settings came as JSON. A `TrustLoadError` has `source` for the path.
+  public init(certificate: Certificate, settings: [UInt8], source: String) throws(TrustLoadError) {
+    self = try anchorMaker(settings, at: source)(TrustAnchorLoader(defaultDocTypes: nil), certificate, source)
   }
 }

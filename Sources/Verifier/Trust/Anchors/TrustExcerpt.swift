@@ -3,16 +3,15 @@ import Mdoc
 import PKIX
 
 /// The anchors of a trust store on which one verdict rests, with the fingerprint of the whole store. Evidence keeps
-/// these alone: other anchors would change nothing, and a store may have hundreds.
+/// only these anchors: the others would change nothing, and a store may have hundreds.
 ///
-/// The store's own rules evaluate them. The fingerprint stays that of the whole store, because the audit log names the
-/// same attempt by it.
+/// They are evaluated by the store's own rules. The audit log's entry for the attempt has the fingerprint of the whole
+/// store.
 public struct TrustExcerpt: IssuerTrust {
   public let snapshot: String
   private let store: TrustStore
 
-  /// - Parameter fingerprints: SHA-256 of the certificates, in hexadecimal. One of them may be trusted by several
-  ///   settings.
+  /// - Parameter fingerprints: SHA-256 of the certificates, in hexadecimal.
   /// - Throws: `trust.store_empty` if the store has none of them.
   public init(of store: TrustStore, anchors fingerprints: Set<String>) throws(TrustStoreError) {
     snapshot = store.snapshot
@@ -25,16 +24,12 @@ public struct TrustExcerpt: IssuerTrust {
     store.evaluate(chain: chain, docType: docType, at: now, skew: skew)
   }
 
-  // MARK: Keeping
-
   public var json: JSON {
     ["snapshot": .string(snapshot), "anchors": .array(store.anchors.map(\.json))]
   }
 
-  /// Reads the form that `json` writes; nil for anything else, and if nothing would be trusted.
-  ///
-  /// - Parameters: as in the mode in which the evidence was kept. Certificates that were trusted in tests are trusted
-  ///   only in tests.
+  /// Reads the output of `json`, with the parameters of that mode. Nil for other input, and if no anchor would be
+  /// trusted.
   public init?(_ json: JSON, allowsTestCertificates: Bool, allowsTestTier: Bool? = nil) {
     guard let snapshot = json["snapshot"]?.string, let array = json["anchors"]?.array else { return nil }
     let anchors = array.compactMap(TrustAnchor.init)
@@ -47,8 +42,8 @@ public struct TrustExcerpt: IssuerTrust {
   }
 }
 
-/// An anchor with all its settings as JSON, for evidence. It has settings, too, that no settings file has.
 extension TrustAnchor {
+  /// The anchor with all its settings, for evidence; some of them are in no settings file.
   var json: JSON {
     .members([
       "certificate": .string(Base64.encode(certificate.der)), "kind": .string(kind.rawValue),
@@ -64,7 +59,6 @@ extension TrustAnchor {
     ])
   }
 
-  /// Reads what `json` wrote; nil for anything else.
   init?(_ json: JSON) {
     guard let certificate = json["certificate"].flatMap(Self.certificate),
       let kind = json["kind"]?.string.flatMap(Kind.init), let usages = json["ekus"],
@@ -75,7 +69,7 @@ extension TrustAnchor {
       listed.isNull || Self.texts(listed) != nil, usages.isNull || Self.texts(usages) != nil,
       end.isNull || end.integer != nil
     else { return nil }
-    // Evidence from before this member existed fetched over HTTPS alone, unless plain HTTP was allowed.
+    // Evidence without this member was gathered over HTTPS only, unless plain HTTP was allowed.
     let addresses = json["crl_addresses"].map { $0.string.flatMap(CRLAddresses.init) } ?? (allowsHTTP ? .named : .https)
     guard let addresses else { return nil }
     let codes = relaxed.compactMap(Code.init)

@@ -5,9 +5,9 @@ import PKIX
 
 /// Loads trust anchors from every source.
 ///
-/// A file that can't be read fails the whole load: a typing mistake must not quietly change whom we trust. A list that
-/// can't be fetched, or is refused, does not fail it: the last accepted list counts until it expires, and after that
-/// none of its anchors is trusted.
+/// A file that cannot be read fails the whole load: a typing mistake must not silently change which authorities are
+/// trusted. If a list cannot be fetched or is refused, the last accepted list counts until it expires. After that, none
+/// of its anchors is trusted.
 public struct TrustLoader: Sendable {
   private let sources: [TrustSource]
   private let defaultDocTypes: [String]?
@@ -17,7 +17,7 @@ public struct TrustLoader: Sendable {
 
   /// - Parameters:
   ///   - defaultDocTypes: for anchors in files without settings.
-  ///   - memory: the folder of the last accepted lists; nil means none, as for one command that reads a list once.
+  ///   - memory: the folder of the last accepted lists; nil for a command that reads a list once.
   public init(
     sources: [TrustSource], defaultDocTypes: [String]?, fetcher: any ListFetcher, rules: FetchRules = FetchRules(),
     memory: AcceptedListFolder?
@@ -37,26 +37,22 @@ public struct TrustLoader: Sendable {
       case .files(let paths, let crlAddresses):
         let loaded = try TrustAnchorLoader(defaultDocTypes: defaultDocTypes, crlAddresses: crlAddresses).load(paths)
         anchors += loaded
-        reports.append(
-          SourceReport(
-            name: source.name, outcome: .loaded, anchorCount: loaded.count, leftOut: 0, checks: [], validUntil: nil))
+        reports.append(SourceReport(name: source.name, outcome: .loaded, anchorCount: loaded.count))
       case .list(let list):
-        let loaded = await load(list, of: source.name, at: now)
-        anchors += loaded.anchors
-        reports.append(loaded.report)
+        let (listed, report) = await load(list, of: source.name, at: now)
+        anchors += listed
+        reports.append(report)
       }
     }
     return TrustLoad(anchors: anchors, sources: reports)
   }
 
-  /// The anchors of the lists that are already here: in files, and among the lists that were accepted last. It fetches
-  /// nothing and stores nothing.
-  public func listedAnchorsAtHand(at now: Timestamp) -> [TrustAnchor] {
-    sources.flatMap { source -> [TrustAnchor] in
-      guard case .list(let list) = source.kind else { return [] }
-      let last = try? memory?.last(of: source.name)
-      let bytes: [UInt8]? =
-        switch list.place {
+  /// The anchors of the lists in files, and of the last accepted lists. Fetches and stores nothing.
+  public func localListedAnchors(at now: Timestamp) -> [TrustAnchor] {
+    lists.flatMap { name, list -> [TrustAnchor] in
+      let last = try? memory?.last(of: name)
+      let bytes =
+        switch list.location {
         case .file(let path): FileManager.default.contents(atPath: path).map { [UInt8]($0) }
         case .address: last?.bytes
         }
@@ -64,92 +60,165 @@ public struct TrustLoader: Sendable {
     }
   }
 
-  /// The paths of configured list files that can't be read now.
+  /// The paths of configured list files that cannot be read now.
   public var missingLists: [String] {
-    sources.compactMap { source in
-      guard case .list(let list) = source.kind, case .file(let path) = list.place,
-        !FileManager.default.isReadableFile(atPath: path)
-      else { return nil }
+    lists.compactMap { _, list in
+      guard case .file(let path) = list.location, !FileManager.default.isReadableFile(atPath: path) else { return nil }
       return path
     }
   }
 
-  /// Whether a list is fetched. Its anchors may then not be known before.
-  public var fetchesLists: Bool {
-    sources.contains { source in
-      guard case .list(let list) = source.kind, case .address = list.place else { return false }
-      return true
-    }
+  /// True if any list must be fetched: its anchors may be unknown until it is fetched.
+  public var fetchesLists: Bool { lists.contains { if case .address = $0.list.location { true } else { false } } }
+
+  private var lists: [(name: String, list: PublishedTrustList)] {
+    sources.compactMap { if case .list(let list) = $0.kind { ($0.name, list) } else { nil } }
   }
 
   // MARK: Published lists
 
-  private struct LoadedList {
-    let anchors: [TrustAnchor]
-    let report: SourceReport
-  }
-
-  private func load(_ list: PublishedTrustList, of name: String, at now: Timestamp) async -> LoadedList {
-    let last: AcceptedListFolder.Accepted?
-    do throws(AcceptedListFolder.Fault) {
-      last = try memory?.last(of: name)
-    } catch {
-      return refused(name, [Check(.listUnavailable, .failed, detail: error.description)])
-    }
-    let refusal: [Check]
-    do throws(ListRefusal) {
-      let reading = TrustListOutcome(try await bytes(at: list.place), as: list.format, after: last, at: now)
-      guard let accepted = reading.accepted else { throw ListRefusal(reading.checks) }
-      // The list is stored before anything in it is trusted, so that no older list can later replace it.
-      if accepted != last { try remember(accepted, of: name) }
-      return LoadedList(anchors: reading.anchors, report: reading.report(name, .loaded, reading.checks))
-    } catch {
-      refusal = error.checks
-    }
-    guard let last else { return refused(name, refusal) }
-    let kept = TrustListOutcome(last.bytes, as: list.format, after: last, at: now)
-    guard kept.accepted != nil else { return refused(name, refusal) }
-    return LoadedList(anchors: kept.anchors, report: kept.report(name, .kept, refusal))
-  }
-
-  private func remember(_ accepted: AcceptedListFolder.Accepted, of name: String) throws(ListRefusal) {
-    do throws(AcceptedListFolder.Fault) {
-      try memory?.remember(accepted, of: name)
-    } catch {
-      throw ListRefusal([Check(.listUnavailable, .failed, detail: error.description)])
-    }
-  }
-
-  private func refused(_ name: String, _ checks: [Check]) -> LoadedList {
-    LoadedList(
-      anchors: [],
-      report: SourceReport(name: name, outcome: .failed, anchorCount: 0, leftOut: 0, checks: checks, validUntil: nil))
-  }
-
-  private func bytes(at place: PublishedTrustList.Place) async throws(ListRefusal) -> [UInt8] {
-    switch place {
-    case .file(let path):
-      guard let data = FileManager.default.contents(atPath: path) else {
-        // The path is left out, because clients of the API see the findings.
-        throw ListRefusal([Check(.listUnavailable, .failed, detail: "the file can't be read")])
+  private func load(
+    _ list: PublishedTrustList, of name: String, at now: Timestamp
+  ) async -> (anchors: [TrustAnchor], report: SourceReport) {
+    var refusal: [Check] = []
+    do throws(AcceptedListError) {
+      let last = try memory?.last(of: name)
+      func outcome(_ bytes: [UInt8]) -> TrustListOutcome {
+        TrustListOutcome(bytes, as: list.format, after: last, at: now)
       }
-      return [UInt8](data)
-    case .address(let address):
-      do throws(FetchError) {
-        return try await fetcher.fetch(address, allowing: rules).bytes
-      } catch {
-        switch error {
-        case .notAllowed(let reason): throw ListRefusal([Check(.listSourceNotAllowed, .failed, detail: reason)])
-        case .tooLarge: throw ListRefusal([Check(.listTooLarge, .failed)])
-        case .unavailable(let reason): throw ListRefusal([Check(.listUnavailable, .failed, detail: reason)])
+      switch await bytes(at: list.location) {
+      case .failure(let error): refusal = [error.check]
+      case .success(let bytes):
+        let found = outcome(bytes)
+        refusal = found.checks
+        guard let accepted = found.accepted else { break }
+        do throws(AcceptedListError) {
+          // The list is stored before anything in it is trusted, so that no older list can later replace it.
+          if accepted != last { try memory?.remember(accepted, of: name) }
+          return (found.anchors, SourceReport(name, .loaded, found, found.checks))
+        } catch {
+          refusal = [error.check]
         }
       }
+      if let last {
+        let kept = outcome(last.bytes)
+        if kept.accepted != nil { return (kept.anchors, SourceReport(name, .kept, kept, refusal)) }
+      }
+    } catch {
+      refusal = [error.check]
     }
+    return ([], SourceReport(name: name, outcome: .failed, checks: refusal))
   }
 
-  /// Why the list that is published now is not used.
-  private struct ListRefusal: Error {
-    let checks: [Check]
-    init(_ checks: [Check]) { self.checks = checks }
+  private func bytes(at location: PublishedTrustList.Location) async -> Result<[UInt8], FetchError> {
+    switch location {
+    case .file(let path):
+      // The path is omitted, since API clients see the findings.
+      return FileManager.default.contents(atPath: path).map { .success([UInt8]($0)) }
+        ?? .failure(.unavailable("the file can't be read"))
+    case .address(let address):
+      do throws(FetchError) {
+        return .success(try await fetcher.fetch(address, allowing: rules).bytes)
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+}
+
+extension AcceptedListError {
+  fileprivate var check: Check { Check(.listUnavailable, .failed, detail: description) }
+}
+
+extension FetchError {
+  fileprivate var check: Check {
+    switch self {
+    case .notAllowed(let reason): Check(.listSourceNotAllowed, .failed, detail: reason)
+    case .tooLarge: Check(.listTooLarge, .failed)
+    case .unavailable(let reason): Check(.listUnavailable, .failed, detail: reason)
+    }
+  }
+}
+
+extension SourceReport {
+  fileprivate init(_ name: String, _ outcome: Outcome, _ list: TrustListOutcome, _ checks: [Check]) {
+    self.init(
+      name: name, outcome: outcome, anchorCount: list.anchors.count, leftOut: list.leftOut, checks: checks,
+      validUntil: list.validUntil)
+  }
+}
+
+/// A named source of trust anchors.
+public struct TrustSource: Sendable {
+  /// The name for people and for storing the last list: letters, digits, `-`, `_` and `.`.
+  public let name: String
+  public let kind: Kind
+
+  public enum Kind: Sendable {
+    /// PEM or DER files and folders of them. `crlAddresses` is for authorities whose settings do not mention it.
+    case files([String], crlAddresses: CRLAddresses = .named)
+    case list(PublishedTrustList)
+  }
+
+  public init(name: String, _ kind: Kind) {
+    self.name = name
+    self.kind = kind
+  }
+}
+
+/// A list of anchors that somebody publishes and signs.
+public struct PublishedTrustList: Sendable {
+  public let location: Location
+  public let format: Format
+
+  public enum Location: Sendable, Hashable { case file(String), address(String) }
+
+  public enum Format: Sendable { case vical(TrustListSource), trustedEntities(TrustedEntityListSource) }
+
+  public init(_ location: Location, _ format: Format) {
+    self.location = location
+    self.format = format
+  }
+}
+
+/// The result of loading every source.
+public struct TrustLoad: Sendable {
+  public let anchors: [TrustAnchor]
+  public let sources: [SourceReport]
+}
+
+/// The result of loading one source. It holds nothing personal.
+public struct SourceReport: Sendable, Hashable {
+  public enum Outcome: String, Sendable, Hashable {
+    case loaded
+    /// The newest list could not be fetched, or was refused. The last accepted list is still current and in use.
+    case kept
+    case failed
+  }
+
+  public let name: String
+  public let outcome: Outcome
+  public internal(set) var anchorCount = 0
+  /// The number of unusable entries of the list. The checks give the reasons.
+  public internal(set) var leftOut = 0
+  /// The findings about the list; empty for files.
+  public internal(set) var checks: [Check] = []
+  /// The last instant at which the list may be used; nil for files.
+  public internal(set) var validUntil: Timestamp?
+
+  /// The reason why the source did not load properly, for a log.
+  public var problem: String {
+    "trust source \"\(name)\" \(outcome.rawValue): \(reasons { $0.outcome == .failed })"
+  }
+
+  /// The number of omitted entries of a list in use, as text for a log; nil if no entry is omitted.
+  public var omission: String? {
+    guard leftOut > 0, outcome != .failed else { return nil }
+    return "trust source \"\(name)\": \(leftOut) of its entries left out, \(anchorCount) anchors kept: "
+      + reasons { $0.outcome == .warning && $0.code != .listDeviation }
+  }
+
+  private func reasons(_ isReason: (Check) -> Bool) -> String {
+    checks.filter(isReason).map { $0.code.rawValue + ($0.detail.map { " (\($0))" } ?? "") }.joined(separator: ", ")
   }
 }

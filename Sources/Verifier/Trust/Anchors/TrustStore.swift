@@ -9,15 +9,15 @@ public final class TrustStore: IssuerTrust, Sendable {
   public let snapshot: String
   /// The rules without the memory of validated signers.
   public let validator: PathValidator
-  /// Whether anchors of the test tier are trusted.
   let allowsTestTier: Bool
   private let known = SignerCache()
 
   /// - Parameters:
-  ///   - allowsTestCertificates: whether certificates whose private keys are public are trusted, the mock authority's
-  ///     and those of `PublishedKeys`: in test mode and in `mdoc verify`, never in a live server.
-  ///   - allowsTestTier: whether anchors of the test tier are trusted, such as a sandbox's; by default where test
-  ///     certificates are. Where they alone are, in staging, a certificate for a published key warns.
+  ///   - allowsTestCertificates: whether certificates for published private keys are trusted, the mock authority's and
+  ///     those of `PublishedKeys`. True in test mode and in `mdoc verify`, never in a live server.
+  ///   - allowsTestTier: whether anchors of the test tier, such as a sandbox's, are trusted; by default equal to
+  ///     `allowsTestCertificates`. If only `allowsTestTier` is true, as in staging, a certificate for a published key
+  ///     warns.
   /// - Throws: `trust.store_empty` if nothing would be trusted.
   public convenience init(
     anchors: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool? = nil
@@ -28,12 +28,12 @@ public final class TrustStore: IssuerTrust, Sendable {
     self.init(usable: usable, allowsTestCertificates: allowsTestCertificates, allowsTestTier: allowsTestTier)
   }
 
-  /// The store that remains after publishers have withdrawn everything that was trusted. No server starts with it.
+  /// The store after publishers have withdrawn everything that was trusted. No server starts with this store.
   public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false, allowsTestTier: false)
 
   private init(usable: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool) {
     self.allowsTestTier = allowsTestTier
-    // If two anchors fit, the first decides. So their order must not depend on the order of the files.
+    // If two anchors fit, the first one decides. So the order of anchors must not depend on the order of the files.
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
@@ -52,7 +52,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     return evaluation
   }
 
-  /// A hash over everything that decides about trust, and nothing else. Equal anchors count once.
+  /// A hash over everything that decides about trust. Equal anchors count once.
   private static func fingerprint(of encodings: [[UInt8]], rules: UInt8) -> String {
     var input: [UInt8] = [rules]
     var previous: [UInt8]?
@@ -63,7 +63,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     return Hex.encode(HashAlgorithm.sha256.hash(input))
   }
 
-  /// Each part has its length before it, so that two different anchors never have the same encoding.
+  /// Each part is preceded by its length, so that two different anchors never have the same encoding.
   private static func encoding(of anchor: TrustAnchor) -> [UInt8] {
     var output: [UInt8] = []
     append(anchor.certificate.sha256, to: &output)
@@ -81,7 +81,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     ]
     for list in lists {
       var part: [UInt8] = []
-      // Compared as bytes: two spellings of a name that only look alike are two names.
+      // Compared as bytes: spellings that only look alike are different names.
       for text in Set(list.map { Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
         append(text, to: &part)
       }
@@ -96,16 +96,13 @@ public final class TrustStore: IssuerTrust, Sendable {
   }
 }
 
-public enum TrustStoreError: Error, Sendable, Hashable {
-  case empty
-}
+public enum TrustStoreError: Error, Sendable, Hashable { case empty }
 
-/// Document signers that were validated under one set of anchors.
+/// Document signers that were validated under one set of anchors. Validation costs several signature checks.
 ///
-/// Validating a chain costs several signature checks, and a signer signs many documents. Only trusted chains are
-/// remembered, so that strangers cannot fill the memory with certificates of their own making, and only while all their
-/// certificates are valid. A trusted chain is remembered once for each document type, also for invented ones. A full
-/// memory is emptied, and chains are then validated anew.
+/// Only trusted chains are kept, so that strangers cannot fill the cache. They are kept only while all their
+/// certificates are valid. A chain is kept once for each document type, even for an invented type. A full cache is
+/// emptied.
 private final class SignerCache: Sendable {
   private static let capacity = 4_096
   private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])
@@ -123,10 +120,7 @@ private final class SignerCache: Sendable {
   }
 
   func evaluation(for key: [UInt8], at now: Timestamp) -> PathEvaluation? {
-    guard let evaluation = evaluations.withLock({ $0[key] }), evaluation.window?.contains(now) == true else {
-      return nil
-    }
-    return evaluation
+    evaluations.withLock { $0[key] }.flatMap { $0.window?.contains(now) == true ? $0 : nil }
   }
 
   func remember(_ evaluation: PathEvaluation, for key: [UInt8]) {
@@ -137,8 +131,8 @@ private final class SignerCache: Sendable {
   }
 }
 
-/// A value in force that is only replaced as a whole. A user takes it once and keeps it to the end, so that no result
-/// rests on parts of two values.
+/// A value in force that is only replaced as a whole. Read it once for each piece of work, so that no result mixes two
+/// values.
 public final class Replaceable<Value: Sendable>: Sendable {
   private let value: Locked<Value>
 
@@ -146,9 +140,9 @@ public final class Replaceable<Value: Sendable>: Sendable {
 
   public var current: Value { value.withLock { $0 } }
 
-  /// Work that has begun ends with the value that it began with.
+  /// Replaces the value. Work under way keeps the value that it has read.
   public func replace(by value: Value) { self.value.withLock { $0 = value } }
 }
 
-/// The trust store that is in force: no verdict rests on parts of two.
+/// The trust store that is in force.
 public typealias CurrentTrust = Replaceable<TrustStore>

@@ -1,10 +1,9 @@
 import Base
 
-/// The address of a list. It is parsed strictly, and checked as far as that is possible without looking up its name.
+/// The address of a list, parsed strictly, and checked as far as that is possible without looking up its name.
 ///
-/// Libraries read odd URLs differently, and a guard is useless if it reads another host than the one that is connected
-/// to. So only forms that RFC 3986 leaves in no doubt are accepted: plain names, canonical numbers, no user, no escapes
-/// in the host.
+/// Libraries read odd URLs differently, and might connect to a host that was not checked. So only unambiguous forms of
+/// RFC 3986 are accepted: plain names, canonical numbers, no user, no escapes in the host.
 public struct ListAddress: Sendable, Hashable {
   public let isEncrypted: Bool
   /// In lower case; an IPv6 address without its brackets.
@@ -20,8 +19,7 @@ public struct ListAddress: Sendable, Hashable {
     return "\(isEncrypted ? "https" : "http")://\(named)\(isStandard ? "" : ":\(port)")\(target)"
   }
 
-  /// The host of an address, under which its waiting requests are counted; empty for an address that may never be
-  /// fetched.
+  /// The host of an address, for counting waiting requests; empty for an address that may never be fetched.
   static func publisher(of address: String?) -> String {
     let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)
     guard let address, let read = try? ListAddress(address, allowing: rules) else { return "" }
@@ -31,7 +29,7 @@ public struct ListAddress: Sendable, Hashable {
   public init(_ address: String, allowing rules: FetchRules) throws(FetchError) {
     guard address.utf8.count <= Limits.listAddressBytes else { throw .notAllowed("the address is too long") }
     guard address.utf8.allSatisfy(Self.isOctetOfAddress) else {
-      throw .notAllowed("the address has characters that no address has")
+      throw .notAllowed("the address has characters that are not allowed in an address")
     }
     let parts = address.prefix { $0 != "#" }.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     switch parts[0].lowercased() {
@@ -39,15 +37,15 @@ public struct ListAddress: Sendable, Hashable {
     case "http" where parts.count == 2 && rules.allowsPlainHTTP: isEncrypted = false
     default: throw .notAllowed("the address is not https")
     }
-    guard parts[1].hasPrefix("//") else { throw .notAllowed("the address names no host") }
+    guard parts[1].hasPrefix("//") else { throw .notAllowed("the address has no valid host") }
     let rest = parts[1].dropFirst(2)
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     target = (rest.dropFirst(authority.count).first == "/" ? "" : "/") + rest.dropFirst(authority.count)
-    guard !authority.contains("@") else { throw .notAllowed("the address carries a user") }
+    guard !authority.contains("@") else { throw .notAllowed("the address contains a user name") }
     let name: Substring
     (name, port) = try Self.split(authority, standardPort: AddressGuard.standardPort(isEncrypted: isEncrypted))
     let literal = try Self.literal(name)
-    host = name.lowercased().trimming("[", "]")
+    host = (name.hasPrefix("[") ? name.dropFirst().dropLast() : name).lowercased()
     try check(literal, allowing: rules)
   }
 
@@ -55,16 +53,14 @@ public struct ListAddress: Sendable, Hashable {
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }
-    // A certificate may name another port, but only for its own host.
+    // A certificate may name another port, but only for the host that it names.
     let isNamed = next.host == host && next.port == port
     guard isNamed || rules.allowsLoopback || next.port == AddressGuard.standardPort(isEncrypted: next.isEncrypted)
-    else { throw .notAllowed("a redirect leads to a port of its own") }
+    else { throw .notAllowed("a redirect leads to a port that is not allowed") }
     return next
   }
 
-  // MARK: Parts
-
-  /// Resolves a reference by RFC 3986, 5.2.2. The dots in a path are left for the client to remove.
+  /// Resolves a reference by RFC 3986, 5.2.2. The client removes the dot segments of a path.
   private func resolved(_ reference: String) -> String {
     let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" }
     if reference.dropFirst(scheme.count).first == ":" { return reference }
@@ -82,31 +78,33 @@ public struct ListAddress: Sendable, Hashable {
     _ authority: Substring, standardPort: UInt16
   ) throws(FetchError) -> (name: Substring, port: UInt16) {
     let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
-    guard authority.hasPrefix(name) else { throw .notAllowed("the address names no host") }
+    guard authority.hasPrefix(name) else { throw .notAllowed("the address has no valid host") }
     let rest = authority.dropFirst(name.count)
     if rest.isEmpty { return (name, standardPort) }
     guard rest.first == ":", rest.count <= 6, rest.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = UInt16(rest.dropFirst()), port != 0
-    else { throw .notAllowed("the address names no port that there is") }
+    else { throw .notAllowed("the address has no valid port") }
     return (name, port)
   }
 
-  /// The address that stands as a number in place of a name; nil for a name. Anything else is refused, and so is a
-  /// number in a form that one reader takes for an address and another for a name: octal, hexadecimal, short.
+  /// The numeric address; nil for a name. Refuses octal, hexadecimal and shortened IPv4 addresses (`127.1`): some URL
+  /// parsers treat them as names.
   private static func literal(_ name: Substring) throws(FetchError) -> NetworkAddress? {
     if name.hasPrefix("[") {
       guard let address = NetworkAddress(String(name.dropFirst().dropLast())), address.octets.count == 16 else {
-        throw .notAllowed("the address names no host")
+        throw .notAllowed("the address has no valid host")
       }
       return address
     }
     let labels = name.split(separator: ".", omittingEmptySubsequences: false)
     guard name.utf8.count <= 253, labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isOctetOfLabel) }) else {
-      throw .notAllowed("the address names no host")
+      throw .notAllowed("the address has no valid host")
     }
     let last = labels[labels.count - 1].lowercased()
     guard last.hasPrefix("0x") || last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    guard let address = NetworkAddress(String(name)) else { throw .notAllowed("the host is an odd number") }
+    guard let address = NetworkAddress(String(name)) else {
+      throw .notAllowed("the host is a number in a non-standard form")
+    }
     return address
   }
 
@@ -116,14 +114,11 @@ public struct ListAddress: Sendable, Hashable {
       if let refusal { throw .notAllowed(refusal) }
     }
     guard !rules.allowsLoopback else { return }
-    // RFC 6761, 6.3: these names always lead to this machine, whatever resolver is asked.
+    // RFC 6761, 6.3: these names always lead to this machine.
     let isThisMachine = host == "localhost" || host.hasSuffix(".localhost")
-    if isThisMachine, !AddressGuard.mayReachThisMachine(under: rules) {
-      throw .notAllowed("the address leads to no public host")
-    }
-    guard AddressGuard.allows(port, isEncrypted: isEncrypted, under: rules) else {
-      throw .notAllowed("the address names a port of its own")
-    }
+    if isThisMachine, !AddressGuard.mayReachThisMachine(under: rules) { throw .notAllowed(AddressGuard.notPublic) }
+    let isAllowed = AddressGuard.allows(port, isEncrypted: isEncrypted, under: rules)
+    if !isAllowed { throw .notAllowed(AddressGuard.wrongPort) }
   }
 
   /// RFC 3986, 2: visible ASCII without the characters that delimit URLs in text.
@@ -132,17 +127,6 @@ public struct ListAddress: Sendable, Hashable {
   }
 
   private static func isOctetOfLabel(_ octet: UInt8) -> Bool {
-    switch octet {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
-}
-
-extension String {
-  fileprivate func trimming(_ first: Character, _ last: Character) -> String {
-    self.first == first && self.last == last ? String(dropFirst().dropLast()) : self
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8.contains(octet)
   }
 }

@@ -2,15 +2,13 @@ import Base
 import Cryptography
 import PKIX
 
-/// A format in which lists of trust anchors are published and signed. The steps that every format shares stand here
-/// once: a list is opened, its signer and its signature are verified, and only then is its payload read.
+/// A format of signed lists of trust anchors. The steps that all formats share are here: the list is opened, and its
+/// signer and signature are verified. Only then is its payload read.
 protocol TrustListFormat: Sendable {
-  associatedtype Source: TrustListSource
-  /// The signed list. Nothing in it is trusted yet.
   associatedtype Envelope
   associatedtype List: Sendable
 
-  var source: Source { get }
+  var settings: TrustListSource { get }
   static var signerRole: CertificateRole { get }
   /// Every check of a list, in the order of reports.
   static var codes: [Code] { get }
@@ -18,32 +16,47 @@ protocol TrustListFormat: Sendable {
   static func open(_ bytes: [UInt8]) throws(TrustListError) -> Envelope
   /// The signer's certificate first.
   static func signerChain(of envelope: Envelope) throws(TrustListError) -> [ArraySlice<UInt8>]
-  /// Notes the findings about the signature and about what was signed with it.
-  ///
-  /// - Parameter path: the path of the signer, which need not be trusted.
+  /// Notes the findings about the signature and the signed header. The signer's path need not be trusted.
   func checkSignature(
     of envelope: Envelope, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList)
   func read(_ envelope: Envelope) throws(TrustListError) -> List
-  /// The mark by which the list is recognised later.
-  ///
-  /// - Parameter bytes: the list as it came.
+  /// The mark by which the list is recognised later, made from the bytes as received.
   func mark(of list: List, in envelope: Envelope, _ bytes: [UInt8]) -> AcceptedListMark
-  /// Notes whether the list is in force and not older than the last one, and the findings about its entries.
+  /// Notes whether the list is in force and not older than the last list, and the findings about its entries.
   func judge(
     _ list: List, _ mark: AcceptedListMark, signedBy signer: Certificate, after last: AcceptedListMark?,
     at now: Timestamp, into checks: inout CheckList
   ) -> ListedTrust
 }
 
-/// What an operator configures for one list, in every format.
-protocol TrustListSource: Sendable {
-  var signers: SignerPath.Anchors { get }
-  var extendedKeyUsages: Set<String>? { get }
-  var maxPathLength: Int { get }
-  var crlAddresses: AuthorityCRLAddresses { get }
-  var allowsJWTStatusLists: Bool { get }
-  var tier: TrustAnchor.Tier { get }
-  var name: String { get }
+/// An operator's settings for one published list: its signers, and the rules for document signers under its anchors.
+public struct TrustListSource: Sendable {
+  public var signers: SignerPath.Anchors
+  /// The extended key usages of document signers under these anchors; nil means the document types' usages.
+  public var extendedKeyUsages: Set<String>?
+  /// Maximum number of certificates between a listed authority and a document signer.
+  public var maxPathLength: Int
+  /// The addresses from which the authorities' revocation lists may be fetched.
+  public var crlAddresses: AuthorityCRLAddresses
+  /// Whether status lists of the listed authorities' documents may also be JSON Web Tokens.
+  public var allowsJWTStatusLists: Bool
+  public var tier: TrustAnchor.Tier
+  /// The origin of the list, as text for people.
+  public var name: String
+
+  public init(
+    signers: SignerPath.Anchors, extendedKeyUsages: Set<String>? = nil, maxPathLength: Int = 0,
+    crlAddresses: AuthorityCRLAddresses = .init(.named), allowsJWTStatusLists: Bool = false,
+    tier: TrustAnchor.Tier = .live, name: String = ""
+  ) {
+    self.signers = signers
+    self.extendedKeyUsages = extendedKeyUsages
+    self.maxPathLength = maxPathLength
+    self.crlAddresses = crlAddresses
+    self.allowsJWTStatusLists = allowsJWTStatusLists
+    self.tier = tier
+    self.name = name
+  }
 }
 
 extension TrustListFormat {
@@ -62,7 +75,7 @@ extension TrustListFormat {
         return conclude(list, mark, listed, path, &checks)
       }
     } catch {
-      checks.failed(error.code, error.detail ?? "\(bytes.count) bytes, at most \(Limits.listBytes) are read")
+      checks.failed(error.code, error.detail)
     }
     checks.skipRest(of: Self.codes)
     return TrustListEvaluation(checks: Self.inOrder(checks))
@@ -72,13 +85,15 @@ extension TrustListFormat {
   private func verified(
     _ bytes: [UInt8], at now: Timestamp, _ checks: inout CheckList
   ) throws(TrustListError) -> (envelope: Envelope, signer: Certificate, path: [Certificate])? {
-    guard bytes.count <= Limits.listBytes else { throw .tooLarge() }
+    guard bytes.count <= Limits.listBytes else {
+      throw .tooLarge("\(bytes.count) bytes, at most \(Limits.listBytes) are read")
+    }
     checks.passed(.listTooLarge)
     let envelope = try Self.open(bytes)
     checks.passed(.listMalformed)
     checks.passed(.listCriticalExtension)
     let path = SignerPath.validate(
-      x5chain: try Self.signerChain(of: envelope), anchors: source.signers, at: now, role: Self.signerRole)
+      x5chain: try Self.signerChain(of: envelope), anchors: settings.signers, at: now, role: Self.signerRole)
     checks.append(path.checks)
     guard let signer = path.signer, let key = signer.publicKey else { return nil }
     checkSignature(of: envelope, by: path, key: key, at: now, into: &checks)
@@ -91,7 +106,7 @@ extension TrustListFormat {
   ) -> TrustListEvaluation<List> {
     for code in Self.codes where checks.outcome(of: code) == nil { checks.passed(code) }
     var evaluation = TrustListEvaluation(checks: Self.inOrder(checks), list: list, signerPath: path)
-    evaluation.ignoredServices = listed.ignoredServices
+    (evaluation.leftOut, evaluation.ignoredServices) = (listed.leftOut, listed.ignoredServices)
     guard !checks.hasFailed else { return evaluation }
     evaluation.anchors = listed.anchors
     evaluation.statusListSigners = listed.statusListSigners
@@ -105,52 +120,54 @@ extension TrustListFormat {
   }
 }
 
-/// Why a list can't be read.
-public enum TrustListError: Error, Sendable, Hashable {
-  case malformed(String)
-  case tooLarge(String? = nil)
-  /// The version that was found.
-  case versionUnsupported(String)
-  /// It has a critical extension or header parameter that is not known here.
-  case criticalExtension(String)
+/// The reason why a list cannot be read.
+public struct TrustListError: Error, Sendable, Hashable {
+  public let code: Code
+  public let detail: String
 
-  fileprivate var code: Code {
-    switch self {
-    case .malformed: .listMalformed
-    case .tooLarge: .listTooLarge
-    case .versionUnsupported: .listVersionUnsupported
-    case .criticalExtension: .listCriticalExtension
-    }
+  public static func malformed(_ detail: String) -> TrustListError {
+    TrustListError(code: .listMalformed, detail: detail)
   }
 
-  fileprivate var detail: String? {
-    switch self {
-    case .malformed(let detail), .criticalExtension(let detail): detail
-    case .tooLarge(let detail): detail
-    case .versionUnsupported(let version): "the version is \(shown(version)), expected is 1"
-    }
+  public static func tooLarge(_ detail: String) -> TrustListError {
+    TrustListError(code: .listTooLarge, detail: detail)
+  }
+
+  /// - Parameter found: the version that was found.
+  public static func versionUnsupported(_ found: String) -> TrustListError {
+    TrustListError(code: .listVersionUnsupported, detail: "the version is \(shown(found)), expected 1")
+  }
+
+  /// The list has an unknown critical extension or header parameter.
+  public static func criticalExtension(_ detail: String) -> TrustListError {
+    TrustListError(code: .listCriticalExtension, detail: detail)
   }
 }
 
-/// The anchors and signers that a list would make trusted.
+/// The anchors and signers that a list makes trusted if it is accepted.
 struct ListedTrust {
-  /// The earliest of the ends that the list gives itself; nil if it gives none.
+  /// The earliest end date that the list states; nil if it states no end date.
   let end: Timestamp?
+  /// The number of entries that cannot be used.
+  let leftOut: Int
   private(set) var anchors: [TrustAnchor] = []
   var statusListSigners: [StatusListSigner] = []
   var ignoredServices: [String: Int] = [:]
-  private var places: [[UInt8]: Int] = [:]
+  private var indices: [[UInt8]: Int] = [:]
 
-  init(end: Timestamp?) { self.end = end }
+  init(end: Timestamp?, leftOut: Int) {
+    self.end = end
+    self.leftOut = leftOut
+  }
 
-  /// Adds an anchor with the settings of the list's source. One certificate is one anchor, for the document types of all
-  /// its entries.
+  /// Adds an anchor with the source's settings. Each certificate makes one anchor, for all document types of its
+  /// entries.
   mutating func add(
     _ certificate: Certificate, kind: TrustAnchor.Kind = .authority, docTypes: [String],
-    of source: some TrustListSource, named name: String
+    of source: TrustListSource, named name: String
   ) {
-    if let place = places[certificate.sha256] { return anchors[place].add(docTypes: docTypes) }
-    places[certificate.sha256] = anchors.count
+    if let index = indices[certificate.sha256] { return anchors[index].add(docTypes: docTypes) }
+    indices[certificate.sha256] = anchors.count
     var anchor = TrustAnchor(
       certificate: certificate, kind: kind, docTypes: docTypes, extendedKeyUsages: source.extendedKeyUsages,
       maxPathLength: source.maxPathLength, tier: source.tier, source: name)
@@ -160,8 +177,8 @@ struct ListedTrust {
   }
 }
 
-/// Findings about a list's entries. Thousands of entries may have the same fault, so each finding is noted once, and no
-/// code has more findings than a person reads (`Limits.reportedFaults`).
+/// Findings about a list's entries. Each finding is noted once, and at most `Limits.reportedFaults` findings for a
+/// code.
 struct ListFindings {
   private var details: [(code: Code, text: String)] = []
   private var omitted: [Code: Int] = [:]
@@ -189,6 +206,147 @@ struct ListFindings {
 }
 
 extension Array<UInt8> {
-  /// The bytes without the line ends behind them, which an editor adds and no signer signs.
+  /// The bytes without trailing line ends. Editors add line ends that the signature does not cover.
   package var withoutLineEnd: ArraySlice<UInt8> { prefix(count - reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count) }
+}
+
+extension Code {
+  public static let listMalformed = Code(
+    "list.malformed", "The list does not have the prescribed form", lists, .list,
+    passes: "The list has the prescribed form")
+  public static let listTooLarge = Code(
+    "list.too_large", "The list is larger than the limit", lists, .list, passes: "The list is no larger than allowed")
+  public static let listSignatureInvalid = Code(
+    "list.signature_invalid", "The list's signature does not verify", lists, .list,
+    passes: "The list's signature is valid", cases: "V01")
+  public static let listVersionUnsupported = Code(
+    "list.version_unsupported", "The list's version is not supported", lists, .list,
+    passes: "The list's version is known")
+  public static let listCriticalExtension = Code(
+    "list.critical_extension", "The list has an unknown critical extension", lists, .list,
+    passes: "The list has no unknown critical extension")
+  public static let listIssuedInFuture = Code(
+    "list.issued_in_future", "The list is dated in the future", lists, "Check this machine's clock.",
+    passes: "The list was issued in the past")
+  public static let listExpired = Code(
+    "list.expired", "The time of the list's next update has passed", lists, "Fetch the list again; ask its provider.",
+    passes: "The list is current", cases: "V03")
+  public static let listRollback = Code(
+    "list.rollback", "The list is older than one that was accepted before", lists,
+    "Find out who serves an old list: it may be an attack.", passes: "The list is no older than the last one",
+    cases: "V02")
+  public static let listEntryMalformed = Code(
+    "list.entry_malformed", "An entry of the list can't be read or used, and was skipped", lists, .list, warns: true)
+  public static let listEntryMismatch = Code(
+    "list.entry_mismatch", "An entry of the list differs from the certificate that it describes, and was skipped",
+    lists, .list, warns: true)
+  public static let listEntryNotGranted = Code(
+    "list.entry_not_granted", "An entry of the list is withdrawn, suspended or not yet in force, and was skipped",
+    lists, "If you did not expect this, ask the list's provider.", warns: true)
+  public static let listDeviation = Code(
+    "list.deviation", "The list deviates from its standard in a way that is tolerated", lists, .list,
+    passes: "The list's encoding has no deviations", warns: true)
+  public static let listSourceNotAllowed = Code(
+    "list.source_not_allowed",
+    "The list's address is not https, names a network that is not public, or redirects to one", "RFC 9110, 17.1",
+    "Correct the address in the configuration.", cases: "V05")
+  public static let listUnavailable = Code(
+    "list.unavailable", "The list could not be fetched or read", lists, "Check the address, the file, and the network.")
+}
+
+extension CodeGroup {
+  public static let trustLists = CodeGroup(
+    "Lists of trust anchors",
+    [
+      .listMalformed, .listTooLarge, .listSignerUntrusted, .listSignerProfile, .listAlgorithmUnsupported,
+      .listSignatureInvalid, .listVersionUnsupported, .listCriticalExtension, .listIssuedInFuture, .listExpired,
+      .listRollback, .listEntryMalformed, .listEntryMismatch, .listEntryNotGranted, .listDeviation,
+      .listSourceNotAllowed, .listUnavailable,
+    ])
+}
+
+/// The result of evaluating one signed list of trust anchors.
+public struct TrustListEvaluation<List: Sendable>: Sendable {
+  public let checks: [Check]
+  /// The list; nil unless its signature is valid and it is well-formed. `isAccepted` tells whether it is in force.
+  public internal(set) var list: List?
+  /// The path from the list's signer to the configured anchor, the signer first; empty if there is no such path.
+  public internal(set) var signerPath: [Certificate] = []
+  /// The number of entries that cannot be used.
+  public internal(set) var leftOut = 0
+  /// The anchors that the list makes trusted, each for the document types of its entries; empty unless the list is
+  /// accepted.
+  public internal(set) var anchors: [TrustAnchor] = []
+  /// The permitted signers of status lists; empty unless the list is accepted, and always for a VICAL.
+  public internal(set) var statusListSigners: [StatusListSigner] = []
+  /// The number of services of each unconfigured type; services without a type count under the empty text.
+  public internal(set) var ignoredServices: [String: Int] = [:]
+  /// The time until which the list may be used: the end of the list or of its signer's path, whichever is earlier. Nil
+  /// unless the list is accepted.
+  public internal(set) var validUntil: Timestamp?
+  /// The mark of an accepted list; nil unless the list is accepted. Store the mark durably, and pass it to the next
+  /// evaluation.
+  public internal(set) var accepted: AcceptedListMark?
+
+  public var isAccepted: Bool { accepted != nil }
+}
+
+/// The facts about an accepted list that tell whether a later list is the same, older or newer.
+public struct AcceptedListMark: Sendable, Hashable {
+  public let issued: Timestamp
+  /// The list's own number; nil if it has no number.
+  public let number: UInt64?
+  /// SHA-256 of a VICAL's payload, or of a list of trusted entities as received.
+  public let digest: [UInt8]
+
+  public init(issued: Timestamp, number: UInt64?, digest: [UInt8]) {
+    self.issued = issued
+    self.number = number
+    self.digest = digest
+  }
+}
+
+/// A certificate of an entity's revocation service: the certificate of an authority, or of the signer itself.
+public struct StatusListSigner: Sendable {
+  public let certificate: Certificate
+  /// The certificates of the same entity's issuance services. The signer may state only the status of documents under
+  /// these certificates.
+  public let issuers: [Certificate]
+}
+
+/// The result of evaluating a published list of any format, with anchors that end with the list.
+struct TrustListOutcome {
+  let checks: [Check]
+  /// The listed anchors. None is trusted longer than the list.
+  let anchors: [TrustAnchor]
+  let leftOut: Int
+  let validUntil: Timestamp?
+  let accepted: AcceptedListFolder.Accepted?
+
+  init(
+    _ bytes: [UInt8], as format: PublishedTrustList.Format, after last: AcceptedListFolder.Accepted?,
+    at now: Timestamp
+  ) {
+    switch format {
+    case .vical(let source):
+      self.init(VICALVerifier(source: source).evaluate(bytes, at: now, after: last?.mark), of: bytes)
+    case .trustedEntities(let source):
+      self.init(TrustedEntityListVerifier(source: source).evaluate(bytes, at: now, after: last?.mark), of: bytes)
+    }
+  }
+
+  private init<List>(_ evaluation: TrustListEvaluation<List>, of bytes: [UInt8]) {
+    checks = evaluation.checks
+    leftOut = evaluation.leftOut
+    validUntil = evaluation.validUntil
+    accepted = evaluation.accepted.map { .init(bytes: bytes, mark: $0) }
+    anchors = evaluation.anchors.map { anchor in
+      var anchor = anchor
+      anchor.trustedUntil = evaluation.validUntil
+      anchor.statusSigners = evaluation.statusListSigners.filter { signer in
+        signer.issuers.contains { $0.der == anchor.certificate.der }
+      }.map(\.certificate)
+      return anchor
+    }
+  }
 }

@@ -4,7 +4,7 @@ import JOSE
 import PKIX
 
 /// Verifies a signed list of trusted entities, a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119
-/// 182-1), and finds what it makes trusted. A pure function of the bytes, the configured source and the time.
+/// 182-1): a pure function of the bytes, the configured source and the time.
 public struct TrustedEntityListVerifier: Sendable {
   public let source: TrustedEntityListSource
 
@@ -18,48 +18,30 @@ public struct TrustedEntityListVerifier: Sendable {
   }
 }
 
-/// What an operator configures for one list of trusted entities: who may sign it, and what its services are used for.
-public struct TrustedEntityListSource: TrustListSource {
-  public var signers: SignerPath.Anchors
-  /// For each type of service, the document types that its certificates may vouch for. Other types of service are
-  /// ignored.
+/// An operator's settings for one list of trusted entities, with the use of its services.
+public struct TrustedEntityListSource: Sendable {
+  public var list: TrustListSource
+  /// For each type of service, the document types that its certificates may vouch for. Other types are ignored.
   public var issuance: [String: [String]]
   /// The service types whose certificates sign status lists.
   public var revocation: Set<String>
-  /// The extended key usages of document signers under these anchors; nil means those that their documents' types ask
-  /// for.
-  public var extendedKeyUsages: Set<String>?
-  /// The most certificates that may stand between a listed authority and a document signer.
-  public var maxPathLength: Int
-  /// The addresses from which the authorities' revocation lists may be fetched.
-  public var crlAddresses: AuthorityCRLAddresses
-  /// Whether status lists of the listed authorities' documents may also be JSON Web Tokens.
-  public var allowsJWTStatusLists = false
-  public var tier: TrustAnchor.Tier
-  /// The profile that the list should follow; nil means the general form alone.
+  /// The profile that the list should follow; nil means only the general form.
   public var profile: TrustedEntityListProfile?
-  /// The origin of the list, as text for people.
-  public var name: String
 
   public init(
-    signers: SignerPath.Anchors, issuance: [String: [String]], revocation: Set<String> = [],
-    extendedKeyUsages: Set<String>? = nil, maxPathLength: Int = 0,
-    crlAddresses: AuthorityCRLAddresses = .init(.named), tier: TrustAnchor.Tier = .live,
-    profile: TrustedEntityListProfile? = nil, name: String = ""
+    _ list: TrustListSource, issuance: [String: [String]], revocation: Set<String> = [],
+    profile: TrustedEntityListProfile? = nil
   ) {
-    self.signers = signers
+    self.list = list
     self.issuance = issuance
     self.revocation = revocation
-    self.extendedKeyUsages = extendedKeyUsages
-    self.maxPathLength = maxPathLength
-    self.crlAddresses = crlAddresses
-    self.tier = tier
     self.profile = profile
-    self.name = name
   }
 }
 
 extension TrustedEntityListVerifier: TrustListFormat {
+  var settings: TrustListSource { source.list }
+
   static let signerRole = CertificateRole.trustedEntityListSigner
 
   static let codes: [Code] = [
@@ -77,9 +59,9 @@ extension TrustedEntityListVerifier: TrustListFormat {
     do throws(JOSEError) {
       return try CompactJWS(parsing: bytes.withoutLineEnd, understanding: understood)
     } catch .unsupportedCritical {
-      throw .criticalExtension("the header has a critical parameter that is not known")
+      throw .criticalExtension("the header has an unknown critical parameter")
     } catch {
-      throw .malformed("it is not a compact JWS with a proper header")
+      throw .malformed("not a compact JWS with a well-formed header")
     }
   }
 
@@ -101,10 +83,10 @@ extension TrustedEntityListVerifier: TrustListFormat {
       checks.require(
         verdict == .valid, .listSignatureInvalid,
         "alg is \(name), and the signature does not verify with the key of \(path.signer?.label ?? "the signer")")
-      // The signed header may name the certificate that the signer meant (ETSI TS 119 182-1, 5.2.2).
+      // The signed header may name the signer's certificate (ETSI TS 119 182-1, 5.2.2).
       if let thumbprint = jws.header["x5t#S256"] {
         let isSigners = thumbprint.string.flatMap(Base64.decodeURLSafe) == path.signer?.sha256
-        checks.require(isSigners, .listSignatureInvalid, "x5t#S256 is not the signer's")
+        checks.require(isSigners, .listSignatureInvalid, "x5t#S256 does not match the signer's certificate")
       }
     }
     checkSigningTime(jws.header, at: now, &checks)
@@ -115,7 +97,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     var signed = header.issuedAt.map { Timestamp(secondsSince1970: $0) }
     if let old = header["sigT"] {
       guard let time = old.string.flatMap(Timestamp.init(rfc3339:)) else {
-        return checks.failed(.listMalformed, "sigT is no time")
+        return checks.failed(.listMalformed, "sigT is not a time")
       }
       signed = max(signed ?? time, time)
     }
@@ -164,7 +146,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     return listed(by: list, at: now, &checks)
   }
 
-  /// The spellings of a territory in certificates. EU lists write two countries otherwise than ISO 3166-1 does.
+  /// The spellings of a territory in certificates. EU lists use other codes than ISO 3166-1 for two countries.
   private static func codes(of territory: String) -> Set<String> {
     switch territory {
     case "UK": ["UK", "GB"]
@@ -175,7 +157,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
 
   /// Sorts the services as the source is configured: anchors, signers of status lists, and the rest.
   private func listed(by list: TrustedEntityList, at now: Timestamp, _ checks: inout CheckList) -> ListedTrust {
-    var listed = ListedTrust(end: list.scheme.nextUpdate)
+    var listed = ListedTrust(end: list.scheme.nextUpdate, leftOut: list.leftOut)
     var findings = ListFindings()
     for (index, entity) in list.entities.enumerated() {
       var issuers: [Certificate] = []
@@ -197,11 +179,10 @@ extension TrustedEntityListVerifier: TrustListFormat {
         }
         issuers += service.certificates
         for certificate in service.certificates {
-          // An authority vouches for the signers that it certifies; any other certificate only for itself (direct
-          // trust).
+          // An authority vouches for the signers that it certifies, any other certificate for itself (direct trust).
           listed.add(
             certificate, kind: certificate.extensions.isCA ? .authority : .documentSigner, docTypes: docTypes,
-            of: source, named: source.name)
+            of: source.list, named: source.list.name)
         }
       }
       listed.statusListSigners += signers.map { StatusListSigner(certificate: $0, issuers: issuers) }

@@ -1,21 +1,19 @@
 import Base
 import PKIX
 
-/// The content of a published list, with nothing verified: for people who want to look into a file. No trust anchor can
-/// be made from it: only `VICALVerifier` and `TrustedEntityListVerifier` make them.
+/// The content of a published list, with nothing verified, for display.
 public struct UnverifiedList: Sendable {
   public let contents: Contents
   /// The certificates that came with the signature, the signer's first; empty if none can be read.
   public let signerChain: [Certificate]
 
   public enum Contents: Sendable {
-    /// A VICAL, with the findings about its entries.
     case vical(VICALContents, findings: [Check])
-    /// A list of trusted entities. It may also come without its signature, as the bare payload.
+    /// A list of trusted entities, also as the bare payload without a signature.
     case trustedEntities(TrustedEntityList, isSigned: Bool)
   }
 
-  /// Nil if the bytes are no list in any of these formats.
+  /// Nil if the bytes are not a list in any of these formats.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count <= Limits.listBytes else { return nil }
     if let list = Self.vical(bytes) ?? Self.trustedEntities(bytes) { self = list } else { return nil }
@@ -44,40 +42,33 @@ public struct UnverifiedList: Sendable {
     return UnverifiedList(.trustedEntities(list, isSigned: true), signerChain: readable(chain))
   }
 
-  /// The certificates of a chain that can be read.
   fileprivate static func readable(_ chain: [ArraySlice<UInt8>]) -> [Certificate] {
     chain.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
   }
 }
 
-/// The claims of a status list or identifier list, with nothing verified: to look at, never to decide by. To verify it,
-/// `StatusListVerifier` needs its source, because the document that names the list decides who may sign it.
+/// The claims of a status list or identifier list, with nothing verified: for display, never for decisions.
 public struct UnverifiedStatusToken: Sendable {
   public enum Form: String, Sendable { case cwt, jwt }
 
   public let mechanism: StatusListSource.Mechanism
   public let form: Form
-  /// The certificates that came with it, the signer's first.
+  /// The certificates in the token, the signer's first.
   public let signerChain: [Certificate]
-  /// The address that it names as its own.
-  public let subject: String?
-  public let issuedAt: Timestamp?
-  public let expires: Timestamp?
-  /// How long it may be kept before it is fetched again, in seconds.
-  public let timeToLive: Int64?
-  /// Its entries, unpacked; nil if they can't be read.
+  /// Nil if the claims cannot be read.
+  public let claims: RegisteredClaims?
+  /// Its unpacked entries; nil if the entries cannot be read.
   public let entries: Entries?
-  /// Why its claims or entries can't be read; nil if they can.
-  public let fault: ListFault?
+  /// The reason why its claims or entries cannot be read; nil if both can be read.
+  public let fault: RevocationListError?
 
   public enum Entries: Sendable {
-    /// The bits of each status, and the number of statuses, with those that only fill the last byte.
+    /// Bits per status, and the number of statuses, including padding in the last byte.
     case statuses(bits: Int, count: Int)
-    /// The number of revoked documents.
     case identifiers(Int)
   }
 
-  /// Nil if the bytes don't have the form and the type of such a token.
+  /// Nil if the bytes do not have the form and the type of such a token.
   public init?(_ bytes: [UInt8]) {
     let text = Array(bytes.withoutLineEnd)
     let mechanisms: [StatusListSource.Mechanism] = [.statusList, .identifierList]
@@ -88,22 +79,20 @@ public struct UnverifiedStatusToken: Sendable {
     self.mechanism = mechanism
     form = bytes.first == UInt8(ascii: "e") ? .jwt : .cwt
     signerChain = UnverifiedList.readable(list.chain)
-    var registered: RegisteredClaims?
+    var claims: RegisteredClaims?
     var entries: Entries?
-    var fault: ListFault?
-    do throws(ListFault) {
-      let claims = try list.unverifiedClaims()
-      registered = try claims.registered()
-      entries = try Self.entries(of: claims, mechanism)
+    var fault: RevocationListError?
+    do throws(RevocationListError) {
+      let found = try list.unverifiedClaims()
+      claims = try found.registered()
+      entries = try Self.entries(of: found, mechanism)
     } catch { fault = error }
-    (subject, issuedAt) = (registered?.subject, registered?.issuedAt)
-    (expires, timeToLive) = (registered?.expires, registered?.timeToLive)
-    (self.entries, self.fault) = (entries, fault)
+    (self.claims, self.entries, self.fault) = (claims, entries, fault)
   }
 
   private static func entries(
-    of claims: any ListClaims, _ mechanism: StatusListSource.Mechanism
-  ) throws(ListFault) -> Entries {
+    of claims: ListClaims, _ mechanism: StatusListSource.Mechanism
+  ) throws(RevocationListError) -> Entries {
     guard mechanism == .statusList else { return .identifiers(try claims.identifiers().count) }
     let statuses = try claims.statuses()
     return .statuses(bits: statuses.bits, count: statuses.count)

@@ -2,47 +2,42 @@ import Base
 import CBOR
 import PKIX
 
-/// The contents of a verified issuer certificate authority list (VICAL; ISO/IEC 18013-5, C.2): the issuing authorities
-/// that a provider has examined, with the document types that each may issue.
-///
-/// Despite the list's name, nothing is verified here: anybody may have written it. `VICAL` is the verified list.
+/// The contents of an issuer certificate authority list (VICAL; ISO/IEC 18013-5, C.2): the authorities that a provider
+/// has examined, with the document types that each may issue. Nothing is verified here: `VICAL` is the verified list.
 public struct VICALContents: Sendable {
   public let provider: String
-  /// A number of the provider's. Published lists show that it need not grow: `date` says which of two lists is newer.
+  /// The provider's number for the issue. In published lists it does not always increase: `date` tells which of two
+  /// lists is newer.
   public let issueID: UInt64?
   public let date: Timestamp
   public let nextUpdate: Timestamp?
   /// The end of the list's use, from the second edition on.
   public let notAfter: Timestamp?
-  /// The address at which the provider says that it publishes the list (second edition).
+  /// The address at which the provider publishes the list, according to the list (second edition).
   public let url: String?
   /// The entries that can be used, in the order of the list.
   public let entries: [Entry]
-  /// The number of entries that are left out; the findings say why.
+  /// The number of omitted entries. The findings give the reasons.
   public let leftOut: Int
   /// Faults of single entries, and deviations that are tolerated.
   let findings: [Check]
 
-  /// Whether the list is in force at a time: none of its ends is past.
-  public func isCurrent(at now: Timestamp) -> Bool { expiry.map { now <= $0 } ?? true }
-
-  /// The earlier of its ends; nil if it has none.
+  /// The earlier of its end dates; nil if it has no end date.
   public var expiry: Timestamp? { [nextUpdate, notAfter].compactMap { $0 }.min() }
 
   /// One issuing authority.
   public struct Entry: Sendable {
-    /// The place in the list as it came, from 1.
+    /// The index in the received list, from 1.
     public let number: Int
     public let certificate: Certificate
     public let docTypes: [String]
-    /// URNs of the profiles that the certificate is said to follow.
+    /// URNs of the profiles that the certificate follows, according to the list.
     public let profiles: [String]
     public let issuingAuthority: String?
   }
 }
 
 extension VICALContents {
-  /// Reads the payload (ISO/IEC 18013-5, C.1.7).
   init(reading payload: CBORItem) throws(TrustListError) {
     let members = try VICALMembers(payload)
     let version = try VICALMembers.required(members.text("version"), "version")
@@ -63,72 +58,59 @@ extension VICALContents {
   }
 }
 
-/// The members of one of a VICAL's maps, by their names and types.
 struct VICALMembers {
   private let map: CBORItem
 
-  /// - Throws: `TrustListError` if the item is no map.
   init(_ item: CBORItem) throws(TrustListError) {
-    guard item.kind == .map else { throw .malformed("it is no map") }
+    guard item.kind == .map else { throw .malformed("it is not a map") }
     map = item
   }
 
-  func text(_ name: String) throws(TrustListError) -> String? {
-    guard let item = map[key: name] else { return nil }
-    guard let text = item.text else { throw .malformed("\(name) is no text") }
-    return text
-  }
+  func text(_ name: String) throws(TrustListError) -> String? { try value(name, "a text") { $0.text } }
 
   func bytes(_ name: String) throws(TrustListError) -> ArraySlice<UInt8>? {
-    guard let item = map[key: name] else { return nil }
-    guard let bytes = item.bytes else { throw .malformed("\(name) is no byte string") }
-    return bytes
+    try value(name, "a byte string") { $0.bytes }
   }
 
   /// A `tdate`: tag 0 with an RFC 3339 time.
   func time(_ name: String) throws(TrustListError) -> Timestamp? {
-    guard let item = map[key: name] else { return nil }
-    guard let time = item.content(ofTag: 0)?.text.flatMap(Timestamp.init(rfc3339:)) else {
-      throw .malformed("\(name) is no time")
-    }
-    return time
+    try value(name, "a time") { $0.content(ofTag: 0)?.text.flatMap(Timestamp.init(rfc3339:)) }
   }
 
   func unsigned(_ name: String) throws(TrustListError) -> UInt64? {
-    guard let item = map[key: name] else { return nil }
-    guard let number = item.unsigned else { throw .malformed("\(name) is no unsigned integer") }
-    return number
+    try value(name, "an unsigned integer") { $0.unsigned }
   }
 
-  /// The octets of a number without leading zeros. The standard has tag 2; small numbers also come as integers.
+  /// The octets of a number without leading zeros. The standard requires tag 2, but some lists have small numbers as
+  /// integers.
   func bigUnsigned(_ name: String) throws(TrustListError) -> ArraySlice<UInt8>? {
-    guard let item = map[key: name] else { return nil }
-    if let octets = item.content(ofTag: 2)?.bytes { return octets.drop { $0 == 0 } }
-    guard let number = item.unsigned else { throw .malformed("\(name) is no unsigned number") }
-    return withUnsafeBytes(of: number.bigEndian) { Array($0) }.drop { $0 == 0 }
+    try value(name, "an unsigned number") { item in
+      if let octets = item.content(ofTag: 2)?.bytes { return octets.drop { $0 == 0 } }
+      return item.unsigned.map { withUnsafeBytes(of: $0.bigEndian) { Array($0) }.drop { $0 == 0 } }
+    }
   }
 
-  /// One text or more.
   func texts(_ name: String) throws(TrustListError) -> [String]? {
+    try value(name, "a list of texts") { item in
+      let elements = item.elements.map { Array($0) } ?? []
+      let texts = elements.compactMap(\.text)
+      return texts.isEmpty || texts.count != elements.count ? nil : texts
+    }
+  }
+
+  func items(_ name: String) throws(TrustListError) -> CBORChildren? { try value(name, "an array") { $0.elements } }
+
+  func requireMap(_ name: String) throws(TrustListError) { _ = try value(name, "a map") { $0.kind == .map ? $0 : nil } }
+
+  private func value<Value>(
+    _ name: String, _ type: String, _ read: (CBORItem) -> Value?
+  ) throws(TrustListError) -> Value? {
     guard let item = map[key: name] else { return nil }
-    let elements = item.elements.map { Array($0) } ?? []
-    let texts = elements.compactMap(\.text)
-    guard !texts.isEmpty, texts.count == elements.count else { throw .malformed("\(name) is no list of texts") }
-    return texts
+    guard let value = read(item) else { throw .malformed("\(name) is not \(type)") }
+    return value
   }
 
-  func items(_ name: String) throws(TrustListError) -> CBORChildren? {
-    guard let item = map[key: name] else { return nil }
-    guard let elements = item.elements else { throw .malformed("\(name) is no array") }
-    return elements
-  }
-
-  func requireMap(_ name: String) throws(TrustListError) {
-    guard let item = map[key: name] else { return }
-    guard item.kind == .map else { throw .malformed("\(name) is no map") }
-  }
-
-  /// The name with which this map has the member: published lists write some with a capital letter.
+  /// The name of the member in this map: published lists write some names with a capital letter.
   func spelling(_ name: String) -> String {
     let capitalized = name.prefix(1).uppercased() + name.dropFirst()
     return map[key: name] == nil && map[key: capitalized] != nil ? capitalized : name
@@ -144,7 +126,7 @@ struct VICALMembers {
 struct VICALEntryParser {
   private(set) var findings = ListFindings()
 
-  /// The entry; nil if it is left out, which is noted.
+  /// Reads an entry; nil, with the reason noted, if the entry is omitted.
   mutating func entry(_ item: CBORItem, number: Int) -> VICALContents.Entry? {
     do throws(TrustListError) {
       let members = try VICALMembers(item)
@@ -158,12 +140,10 @@ struct VICALEntryParser {
       try requireAuthority(entry.certificate)
       try compareAuthority(members, entry)
       return entry
-    } catch .malformed(let detail) {
-      findings.note(.listEntryMalformed, "entry \(number): \(detail)")
     } catch {
-      findings.note(.listEntryMalformed, "entry \(number)")
+      findings.note(.listEntryMalformed, "entry \(number): \(error.detail)")
+      return nil
     }
-    return nil
   }
 
   private mutating func entry(_ members: VICALMembers, number: Int) throws(TrustListError) -> VICALContents.Entry {
@@ -188,10 +168,9 @@ struct VICALEntryParser {
     return spelling
   }
 
-  // MARK: What the entry says of its certificate
+  // MARK: The entry's copies of its certificate's fields
 
-  /// The names of members that should copy a field of the certificate (C.1.7.1) and differ from it. They exist so that
-  /// readers need not parse certificates. A copy that differs would make different readers trust different authorities.
+  /// Finds the members that differ from their certificate's fields (C.1.7.1).
   private mutating func differences(_ members: VICALMembers, _ certificate: Certificate) throws(TrustListError)
     -> [String]
   {
@@ -207,9 +186,7 @@ struct VICALEntryParser {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// Compares the country and state of the entry with the certificate's. They are the authority's own (C.1.7.1) and no
-  /// copies: many certificates have none. A difference is only noted, because signers are checked against the
-  /// certificate.
+  /// Notes a country or state that differs from the certificate's: the entry has the authority's own (C.1.7.1).
   private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [
@@ -218,16 +195,15 @@ struct VICALEntryParser {
     ]
     for (name, stated, own) in comparisons {
       guard let stated, let own, !stated.isEmpty, !stated.hasSameBytes(as: own) else { continue }
-      findings.note(.listDeviation, "entry \(entry.number): \(name) is not its certificate's")
+      findings.note(.listDeviation, "entry \(entry.number): \(name) differs from its certificate's")
     }
   }
 
-  /// One published list writes hours by a twelve-hour clock: 18:20:55 becomes 06:20:55. That is tolerated, because
-  /// nothing depends on it: the certificate's own times count.
+  /// Tolerates the times of a twelve-hour clock, which one published list has: the certificate's own times count.
   private mutating func isEqual(_ stated: Timestamp?, _ own: Timestamp) -> Bool {
     guard let stated, stated != own else { return true }
     guard stated.date == own.date, stated + 43_200 == own || stated - 43_200 == own else { return false }
-    findings.note(.listDeviation, "times are written by a clock of twelve hours")
+    findings.note(.listDeviation, "times are on a twelve-hour clock")
     return true
   }
 
@@ -236,18 +212,18 @@ struct VICALEntryParser {
   ) throws(TrustListError) -> [String] {
     let stated = try VICALMembers.required(members.bytes("ski"), "ski")
     guard let own = certificate.extensions.subjectKeyIdentifier else {
-      // Nothing is contradicted: the provider has computed an identifier of its own.
+      // The provider has computed its own identifier: this does not contradict the certificate.
       findings.note(.listDeviation, "certificates have no subject key identifier for ski")
       return []
     }
     if stated.elementsEqual(own) { return [] }
-    // One published list gives the extension's DER in its place, as libraries that read extensions return it.
+    // One published list has the extension's DER instead, as some libraries return it.
     guard withoutOctetStringHeads(stated).elementsEqual(own) else { return ["ski"] }
     findings.note(.listDeviation, "ski is wrapped in OCTET STRING")
     return []
   }
 
-  /// The content of an OCTET STRING of short length, or of one inside another.
+  /// The content of a short OCTET STRING, which may be inside another.
   private func withoutOctetStringHeads(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes
     for _ in 0..<2 where rest.count > 2 && rest.first == 0x04 && Int(rest[rest.startIndex + 1]) == rest.count - 2 {
@@ -259,8 +235,8 @@ struct VICALEntryParser {
   /// Rejects a certificate in which no path could end. Its validity is checked later, when the authority is used.
   private func requireAuthority(_ certificate: Certificate) throws(TrustListError) {
     guard certificate.extensions.isCA, certificate.extensions.keyUsage?.contains(.keyCertSign) ?? true else {
-      throw .malformed("the certificate is of no certification authority")
+      throw .malformed("the certificate does not belong to a certification authority")
     }
-    guard certificate.publicKey != nil else { throw .malformed("the certificate's key is not of a known curve") }
+    guard certificate.publicKey != nil else { throw .malformed("the certificate's key is not on a known curve") }
   }
 }

@@ -4,12 +4,12 @@ import COSE
 import Cryptography
 import PKIX
 
-/// Verifies a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and finds what it makes trusted. A pure function of
-/// the bytes, the configured source and the time.
+/// Verifies a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and finds the anchors that it makes trusted: a pure
+/// function of the bytes, the configured source and the time.
 public struct VICALVerifier: Sendable {
-  public let source: VICALSource
+  public let source: TrustListSource
 
-  public init(source: VICALSource) { self.source = source }
+  public init(source: TrustListSource) { self.source = source }
 
   /// - Parameter last: the mark of the last list that was accepted from this source; nil if there is none.
   public func evaluate(
@@ -19,38 +19,7 @@ public struct VICALVerifier: Sendable {
   }
 }
 
-/// What an operator configures for one VICAL: who may sign it, and what document signers under its anchors must be.
-public struct VICALSource: TrustListSource {
-  public var signers: SignerPath.Anchors
-  /// The extended key usages of document signers under these anchors; nil means those that their documents' types ask
-  /// for.
-  public var extendedKeyUsages: Set<String>?
-  /// The most certificates that may stand between a listed authority and a document signer.
-  public var maxPathLength: Int
-  /// The addresses from which the authorities' revocation lists may be fetched.
-  public var crlAddresses: AuthorityCRLAddresses
-  /// Whether status lists of the listed authorities' documents may also be JSON Web Tokens.
-  public var allowsJWTStatusLists = false
-  public var tier: TrustAnchor.Tier
-  /// The origin of the list, as text for people.
-  public var name: String
-
-  public init(
-    signers: SignerPath.Anchors, extendedKeyUsages: Set<String>? = nil,
-    maxPathLength: Int = 0, crlAddresses: AuthorityCRLAddresses = .init(.named), tier: TrustAnchor.Tier = .live,
-    name: String = ""
-  ) {
-    self.signers = signers
-    self.extendedKeyUsages = extendedKeyUsages
-    self.maxPathLength = maxPathLength
-    self.crlAddresses = crlAddresses
-    self.tier = tier
-    self.name = name
-  }
-}
-
-/// A verified issuer certificate authority list (ISO/IEC 18013-5, C.2): its provider's signature was verified under an
-/// anchor that is configured for it. Only `VICALVerifier`, in this file, makes one.
+/// A verified VICAL (ISO/IEC 18013-5, C.2). Only `VICALVerifier`, in this file, makes a `VICAL`.
 public struct VICAL: Sendable {
   public let contents: VICALContents
 
@@ -58,6 +27,8 @@ public struct VICAL: Sendable {
 }
 
 extension VICALVerifier: TrustListFormat {
+  var settings: TrustListSource { source }
+
   static let signerRole = CertificateRole.vicalSigner
 
   static let codes: [Code] = [
@@ -72,11 +43,11 @@ extension VICALVerifier: TrustListFormat {
     do {
       return try COSESign1(parsing: CBORItem(parsing: bytes, limits: bounds))
     } catch COSEError.unsupportedCritical {
-      throw .criticalExtension("the header has a critical parameter that is not known")
+      throw .criticalExtension("the header has an unknown critical parameter")
     } catch let error as CBORError {
       throw TrustListError(error)
     } catch {
-      throw .malformed("it is no untagged COSE_Sign1")
+      throw .malformed("not an untagged COSE_Sign1")
     }
   }
 
@@ -130,11 +101,11 @@ extension VICALVerifier: TrustListFormat {
   ) -> ListedTrust {
     let contents = list.contents
     checks.append(contents.findings)
-    checks.require(contents.isCurrent(at: now), .listExpired, contents.expiry.map { "since \($0)" })
+    checks.require(contents.expiry.map { now <= $0 } ?? true, .listExpired, contents.expiry.map { "since \($0)" })
     let isOlder = last.map { Self.isOlder(mark, than: $0) } ?? false
     checks.require(
       !isOlder, .listRollback, last.map { "issued at \(mark.issued), accepted before: \($0.issued)" })
-    var listed = ListedTrust(end: contents.expiry)
+    var listed = ListedTrust(end: contents.expiry, leftOut: contents.leftOut)
     let name = source.name.isEmpty ? "" : source.name + ": "
     for entry in contents.entries {
       listed.add(
@@ -144,7 +115,7 @@ extension VICALVerifier: TrustListFormat {
     return listed
   }
 
-  /// Whether one list was issued before the other. The date decides; for two lists of the same second, the number does.
+  /// True if one list was issued before the other. The date decides; for two lists of one second, the number.
   private static func isOlder(_ mark: AcceptedListMark, than other: AcceptedListMark) -> Bool {
     guard mark.issued == other.issued, mark.digest != other.digest, let number = mark.number, let last = other.number
     else { return mark.issued < other.issued }

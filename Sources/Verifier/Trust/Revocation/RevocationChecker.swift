@@ -2,21 +2,21 @@ import Base
 import Mdoc
 import PKIX
 
-/// Answers questions of revocation from lists that it fetches, verifies and keeps (ISO/IEC 18013-5:2021, 9.3.3 and
-/// B.3.2; second edition, 12.3.6).
+/// Finds revocations in lists that it fetches, verifies and keeps (ISO/IEC 18013-5:2021, 9.3.3 and B.3.2; second
+/// edition, 12.3.6).
 ///
-/// A fresh list is taken from memory without suspension. A stale list is fetched anew, by one task at a time for each
-/// source. If that fails, the stale list serves until it expires. No caller waits longer than a fetch may take.
+/// A fresh list is taken from memory without suspension. A stale list is fetched again, by one task at a time for each
+/// source. If the fetch fails, the stale list is used until it expires. No caller waits longer than a fetch may take.
 public final class RevocationChecker: RevocationSource {
   private let fetcher: SharedFetches
   private let reader = StatusListVerifier()
   private let allowsLoopback: Bool
-  private let revocationLists: ListCache<CRLSource, SourcedList<VerifiedCRL>>
-  private let statusLists: ListCache<StatusListSource, SourcedList<VerifiedList>>
+  private let revocationLists: ListCache<CRLSource, Sourced<VerifiedCRL>>
+  private let statusLists: ListCache<StatusListSource, Sourced<VerifiedList>>
 
   /// - Parameters:
-  ///   - allowsLoopback: for test mode, where the publisher is on this machine.
-  ///   - executor: its threads load lists, for several callers at once; nil means Swift's own pool.
+  ///   - allowsLoopback: true in test mode: the publisher is then on this machine.
+  ///   - executor: the executor whose threads load lists, for several callers concurrently; nil means Swift's own pool.
   public init(
     fetcher: any ListFetcher, allowsLoopback: Bool = false, executor: (any TaskExecutor)? = nil
   ) {
@@ -31,29 +31,25 @@ public final class RevocationChecker: RevocationSource {
     var evidence = RevocationEvidence()
     var open: [RevocationQuestion] = []
     for question in questions {
-      if let answer = keptAnswer(to: question, at: now) {
-        evidence.note(answer.finding, for: question, by: answer.lists)
+      if let (finding, lists) = keptFinding(for: question, at: now) {
+        evidence.note(finding, for: question, by: lists)
       } else {
         open.append(question)
       }
     }
     guard !open.isEmpty else { return evidence }
-    await withTaskGroup(of: (RevocationQuestion, Answer).self) { group in
-      for question in open {
-        group.addTask { (question, await self.answer(to: question, at: now)) }
-      }
-      for await (question, answer) in group { evidence.note(answer.finding, for: question, by: answer.lists) }
+    await withTaskGroup(of: (RevocationQuestion, Finding).self) { group in
+      for question in open { group.addTask { (question, await self.finding(for: question, at: now)) } }
+      for await (question, found) in group { evidence.note(found.finding, for: question, by: found.lists) }
     }
     return evidence
   }
 
-  /// The finding, and the lists on which it rests.
-  private typealias Answer = (finding: RevocationFinding, lists: [RevocationList])
+  /// A finding, and the lists on which it is based.
+  private typealias Finding = (finding: RevocationFinding, lists: [RevocationList])
 
-  // MARK: From memory
-
-  /// The answer; nil unless every list that it needs is in memory and fresh.
-  private func keptAnswer(to question: RevocationQuestion, at now: Timestamp) -> Answer? {
+  /// The finding; nil unless every list that it needs is in memory and fresh.
+  private func keptFinding(for question: RevocationQuestion, at now: Timestamp) -> Finding? {
     switch question.subject {
     case .status(let reference):
       return StatusListSource(question).flatMap { statusLists.fresh($0, at: now) }
@@ -70,20 +66,18 @@ public final class RevocationChecker: RevocationSource {
     }
   }
 
-  // MARK: Asking
-
-  private func answer(to question: RevocationQuestion, at now: Timestamp) async -> Answer {
+  private func finding(for question: RevocationQuestion, at now: Timestamp) async -> Finding {
     switch question.subject {
     case .status(let reference):
       guard let source = StatusListSource(question) else { return (.undetermined(.statusListInvalid), []) }
       let rules = rules(question, mediaTypes: reader.mediaTypes(of: source))
-      do throws(ListFault) {
+      do throws(RevocationListError) {
         let kept = try await statusLists.list(source, of: ListAddress.publisher(of: source.uri), at: now) {
-          [fetcher, reader] () async throws(ListFault) in
+          [fetcher, reader] () async throws(RevocationListError) in
           let fetched = try await fetcher.list(source.uri, allowing: rules)
           let list = try reader.read(fetched.bytes, from: source, at: now)
           return Kept(
-            list: SourcedList(list: list, original: RevocationList(address: source.uri, bytes: fetched.bytes)),
+            list: (list, RevocationList(address: source.uri, bytes: fetched.bytes)),
             bytes: list.keptBytes + fetched.bytes.count, issuedAt: list.issuedAt,
             freshUntil: list.freshUntil(fetchedAt: now), expires: list.expires)
         }
@@ -92,43 +86,40 @@ public final class RevocationChecker: RevocationSource {
         return (error.finding, [])
       }
     case .certificates:
-      let answers = await answers(for: CRLLink.links(of: question), rules(question, mediaTypes: []), at: now)
-      return (.worst(of: answers.map(\.finding)), answers.flatMap(\.lists))
+      let found = await findings(for: CRLLink.links(of: question), rules(question, mediaTypes: []), at: now)
+      return (.worst(of: found.map(\.finding)), found.flatMap(\.lists))
     }
   }
 
-  /// The answers for all certificates, in the order of the path. They are gathered at once, so that a long path takes
-  /// no longer than a short one.
-  private func answers(for links: [CRLLink], _ rules: FetchRules, at now: Timestamp) async -> [Answer] {
-    await withTaskGroup(of: (Int, Answer).self) { group in
+  /// The findings about all certificates, in the order of the path, gathered in parallel.
+  private func findings(for links: [CRLLink], _ rules: FetchRules, at now: Timestamp) async -> [Finding] {
+    await withTaskGroup(of: (Int, Finding).self) { group in
       for (index, link) in links.enumerated() {
-        group.addTask { (index, await self.answer(for: link, rules: rules, at: now)) }
+        group.addTask { (index, await self.finding(for: link, rules: rules, at: now)) }
       }
-      var answers: [Int: Answer] = [:]
-      for await (index, answer) in group { answers[index] = answer }
-      return links.indices.compactMap { answers[$0] }
+      var found: [Int: Finding] = [:]
+      for await (index, finding) in group { found[index] = finding }
+      return links.indices.compactMap { found[$0] }
     }
   }
 
-  /// What the issuer's list says of one certificate. Of several addresses, the first with a good list counts.
-  private func answer(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> Answer {
-    guard let source = link.source else {
-      return (.undetermined(.sourceNotAllowed, detail: link.unusable), [])
-    }
-    do throws(ListFault) {
-      let kept = try await revocationLists.list(source, of: ListAddress.publisher(of: source.addresses.first), at: now)
-      {
-        [fetcher] () async throws(ListFault) in
-        var first: ListFault?
+  /// The finding of the issuer's list about one certificate. The first address with a usable list counts.
+  private func finding(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> Finding {
+    guard let source = link.source else { return (.undetermined(.sourceNotAllowed, detail: link.unusable), []) }
+    do throws(RevocationListError) {
+      let publisher = ListAddress.publisher(of: source.addresses.first)
+      let kept = try await revocationLists.list(source, of: publisher, at: now) {
+        [fetcher] () async throws(RevocationListError) in
+        var first: RevocationListError?
         for address in source.addresses.prefix(Limits.crlAddresses) {
-          do throws(ListFault) {
+          do throws(RevocationListError) {
             let fetched = try await fetcher.list(address, allowing: rules)
             return try Self.verify(RevocationList(address: address, bytes: fetched.bytes), source, at: now)
           } catch {
             first = first ?? error
           }
         }
-        throw first ?? ListFault(.sourceNotAllowed, "no address")
+        throw first ?? RevocationListError(.sourceNotAllowed, "no address")
       }
       return (link.finding(by: kept.list), [kept.original])
     } catch {
@@ -138,17 +129,17 @@ public final class RevocationChecker: RevocationSource {
 
   private static func verify(
     _ original: RevocationList, _ source: CRLSource, at now: Timestamp
-  ) throws(ListFault) -> Kept<SourcedList<VerifiedCRL>> {
+  ) throws(RevocationListError) -> Kept<Sourced<VerifiedCRL>> {
     do throws(CRLError) {
       let list = try VerifiedCRL(verifying: original.bytes, issuer: source.issuer, at: now)
-      // A CRL still counts at its nextUpdate; the cache's `expires` is the first instant at which it no longer does.
+      // A CRL still counts at its nextUpdate. The cache's `expires` is the first instant at which the CRL no longer
+      // counts.
       let fresh = min(list.nextUpdate, now + Limits.longestListLifetime)
       return Kept(
-        list: SourcedList(list: list, original: original), bytes: list.keptBytes + original.bytes.count,
-        issuedAt: list.thisUpdate,
+        list: (list, original), bytes: list.keptBytes + original.bytes.count, issuedAt: list.thisUpdate,
         freshUntil: fresh, expires: list.nextUpdate + 1)
     } catch {
-      throw ListFault(error == .tooLarge ? .listTooLarge : .crlInvalid, error.detail)
+      throw RevocationListError(error == .tooLarge ? .listTooLarge : .crlInvalid, error.detail)
     }
   }
 
@@ -165,32 +156,20 @@ public final class RevocationChecker: RevocationSource {
 }
 
 /// A verified list and the bytes from which it was read, for evidence.
-private struct SourcedList<List: Sendable>: Sendable {
-  let list: List
-  let original: RevocationList
-}
+private typealias Sourced<List> = (list: List, original: RevocationList)
 
 extension RevocationFinding {
-  /// The worst of several findings. Without any list the finding is undetermined: certificates that name no list are
-  /// not thereby good.
+  /// The worst of several findings: a revocation counts even if another list cannot be fetched. If there are no
+  /// findings, the result is undetermined.
   fileprivate static func worst(of findings: [RevocationFinding]) -> RevocationFinding {
-    guard let first = findings.first else { return .undetermined(.sourceNotAllowed, detail: "no distribution point") }
-    return findings.dropFirst().reduce(first) { $0.worse($1) }
-  }
-
-  /// The worse of two findings. A revocation counts even if another list can't be fetched.
-  fileprivate func worse(_ other: RevocationFinding) -> RevocationFinding {
-    switch (self, other) {
-    case (.revoked, _): self
-    case (_, .revoked): other
-    case (.undetermined, _): self
-    case (.good, _): other
-    }
+    findings.first { if case .revoked = $0 { true } else { false } }
+      ?? findings.first { if case .undetermined = $0 { true } else { false } }
+      ?? findings.first ?? .undetermined(.sourceNotAllowed, detail: "no distribution point")
   }
 }
 
-/// Gathers the answers to questions about revocation. It never throws: a status that can't be found out is
-/// undetermined, for a stated reason.
+/// Gathers findings about revocation. It never throws: a status that cannot be determined is reported as undetermined,
+/// with a reason.
 public protocol RevocationSource: Sendable {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence
 }

@@ -2,8 +2,7 @@ import Base
 import Mdoc
 import PKIX
 
-/// The rule that says from which addresses the revocation lists of a source's authorities may be fetched, with
-/// exceptions for single authorities.
+/// The addresses from which authorities' revocation lists may be fetched, with exceptions for individual authorities.
 public struct AuthorityCRLAddresses: Sendable, Hashable {
   public var standard: CRLAddresses
   /// The exceptions, by the SHA-256 of the authority's certificate in hexadecimal.
@@ -18,25 +17,22 @@ public struct AuthorityCRLAddresses: Sendable, Hashable {
 }
 
 extension FetchRules {
-  /// The rules for a revocation list whose address stands in a certificate of a validated path.
+  /// The rules for a revocation list whose address is in a certificate of a validated path.
   static func revocationLists(_ addresses: CRLAddresses, allowingPlainHTTP: Bool) -> FetchRules {
     FetchRules(allowsPlainHTTP: addresses == .named || allowingPlainHTTP, allowsOtherPorts: addresses == .named)
   }
 }
 
-/// A revocation list that an authority's own certificate names but that will not be fetched. That is known before the
-/// first document comes.
+/// A revocation list that an authority's own certificate names, but that will not be fetched.
 public struct UnusableCRL: Sendable, Hashable {
-  /// The address in the certificate; nil if its distribution points have none.
+  /// The address in the certificate; nil if its distribution points have no address.
   public let address: String?
-  /// The reason as text for people.
   public let reason: String
 }
 
 extension TrustAnchor {
-  /// The revocation lists of the anchor's certificate that will not be fetched. Nothing is asked and no name is looked
-  /// up. Empty if one address may be fetched, which is enough, or if the certificate names none. Signers under the
-  /// anchor may name other addresses.
+  /// The revocation lists of the anchor's certificate that will not be fetched; empty if any of the addresses may be
+  /// fetched.
   public var unusableCRLs: [UnusableCRL] {
     guard let points = certificate.extensions.crlDistributionPoints else { return [] }
     guard points.isUsable else { return [UnusableCRL(address: nil, reason: points.detail)] }
@@ -60,11 +56,9 @@ struct CRLLink {
   let certificate: Certificate
   let issuer: Certificate
   let isSigner: Bool
-  /// Nil if no distribution point can be used.
   let source: CRLSource?
 
-  /// The links of the path whose certificate names a list. The list that the anchor signs tells the anchor's own
-  /// status.
+  /// The links of the path whose certificate names a list. The anchor's own list tells the anchor's status.
   static func links(of question: RevocationQuestion) -> [CRLLink] {
     zip(question.path, question.path.dropFirst()).enumerated().compactMap { index, pair in
       guard let points = pair.0.extensions.crlDistributionPoints else { return nil }
@@ -74,7 +68,7 @@ struct CRLLink {
     }
   }
 
-  /// Why no distribution point can be used.
+  /// The reason why no distribution point can be used.
   var unusable: String { certificate.extensions.crlDistributionPoints?.detail ?? "no distribution point" }
 
   func finding(by list: VerifiedCRL) -> RevocationFinding {
@@ -84,7 +78,7 @@ struct CRLLink {
         detail:
           "the list of \(issuer.label) has \(certificate.label), serial number \(Hex.encode(certificate.serialNumber))")
     }
-    // An authority that lists itself as revoked withdraws everything under it.
+    // If an authority lists itself as revoked, everything under it is revoked.
     if list.contains(serial: issuer.serialNumber), issuer.isSelfSigned {
       return .revoked(.authorityRevoked, detail: "the anchor lists itself")
     }
@@ -102,6 +96,6 @@ struct CRLSource: Hashable, Sendable {
       && left.addresses.elementsEqual(right.addresses) { $0.utf8.elementsEqual($1.utf8) }
   }
 
-  /// Few issuers have more than one list.
+  /// Hashing the issuer is enough: few issuers have more than one list.
   func hash(into hasher: inout Hasher) { hasher.combine(issuer.sha256) }
 }

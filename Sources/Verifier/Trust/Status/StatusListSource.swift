@@ -3,9 +3,7 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// Names the wanted list and who may have signed it. Lists are fetched, verified and kept under this key.
-///
-/// Two documents may name the same address but trust different signers, so the address alone is not enough.
+/// The wanted list and its possible signers. Lists are fetched, verified and kept under this key.
 public struct StatusListSource: Sendable, Hashable {
   public let mechanism: Mechanism
   /// The address of the list. The list must name it as its subject.
@@ -14,9 +12,9 @@ public struct StatusListSource: Sendable, Hashable {
   public let certificate: [UInt8]?
   /// The anchor that the document's signer chains to.
   public let anchor: Certificate
-  /// The certificates that may sign besides that anchor.
+  /// The certificates that may sign the list besides the anchor.
   public let furtherSigners: [Certificate]
-  /// Whether the list may also be a JSON Web Token: the settings of the anchor say so, and it is a status list.
+  /// Whether the list may also be a JSON Web Token, by the anchor's settings; false for an identifier list.
   public let allowsJWT: Bool
 
   public enum Mechanism: Sendable, Hashable { case statusList, identifierList }
@@ -26,7 +24,7 @@ public struct StatusListSource: Sendable, Hashable {
   ) {
     self.furtherSigners = furtherSigners
     mechanism =
-      switch reference.place {
+      switch reference.entry {
       case .statusList: .statusList
       case .identifierList: .identifierList
       }
@@ -51,14 +49,13 @@ public struct StatusListSource: Sendable, Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // Few addresses have lists of more than one signer, so hashing the address is enough; equality compares everything.
+    // Hashing the address is enough: few addresses have lists of several signers.
     hasher.combine(uri)
   }
 }
 
 extension StatusListSource.Mechanism {
-  /// The type of a list in this form. It is also its media type, written with or without "application/", which the
-  /// examples of ISO/IEC 18013-5 leave out.
+  /// The type of a list in this form, and its media type. The examples of ISO/IEC 18013-5 leave out "application/".
   func types(suffix: String) -> [String] {
     let name =
       switch self {
@@ -69,12 +66,11 @@ extension StatusListSource.Mechanism {
   }
 }
 
-/// The signer of a list, found by a path that the document's issuer vouches for (ISO/IEC 18013-5, second edition,
-/// 12.3.6).
+/// The signer of a list, on a path that the document's issuer vouches for (ISO/IEC 18013-5, second edition, 12.3.6).
 ///
-/// The path ends in the certificate that the document's status names, which may be the signer itself. If the status
-/// names none, it ends in the document's own anchor or in one of the further signers. Nothing that comes with the list
-/// is trusted by itself.
+/// The path ends in the certificate that the document's status names. This may be the signer's own certificate. If the
+/// status names no certificate, the path ends in the document's own anchor or in one of the further signers. No
+/// certificate is trusted only because the list contains it.
 struct ListSigner: Sendable {
   let certificate: Certificate
   let key: PublicKey
@@ -83,8 +79,8 @@ struct ListSigner: Sendable {
   let deviations: Set<StatusListDeviation>
 
   /// - Parameter chain: x5chain or x5c, the signer first.
-  init(chain: [ArraySlice<UInt8>], source: StatusListSource, at now: Timestamp) throws(ListFault) {
-    guard !chain.isEmpty else { throw .invalid("the list names no signer where it must") }
+  init(chain: [ArraySlice<UInt8>], source: StatusListSource, at now: Timestamp) throws(RevocationListError) {
+    guard !chain.isEmpty else { throw .invalid("the list names no signer in its protected header") }
     let path = SignerPath.validate(
       x5chain: chain, anchors: try Self.anchors(of: source), at: now, role: .statusListSigner,
       alsoAccepting: Self.documentSignerPurposes.union([Self.anyPurpose]))
@@ -100,9 +96,9 @@ struct ListSigner: Sendable {
     deviations = Self.deviations(of: signer)
   }
 
-  /// Test certificates are allowed under a test anchor alone: whether that may be trusted was decided when the
-  /// document's own path was validated. The signer of a status decides about documents as much as their issuer does.
-  private static func anchors(of source: StatusListSource) throws(ListFault) -> SignerPath.Anchors {
+  /// Test certificates are allowed only under a test anchor, which the document's own path has shown to be trusted.
+  /// Like the issuer, the signer of a status decides whether documents are valid.
+  private static func anchors(of source: StatusListSource) throws(RevocationListError) -> SignerPath.Anchors {
     guard let der = source.certificate else {
       return SignerPath.Anchors(
         authorities: [source.anchor] + source.furtherSigners.filter(\.extensions.isCA),
@@ -116,10 +112,10 @@ struct ListSigner: Sendable {
       authorities: [certificate], signers: [certificate], allowsTestCertificates: source.anchor.isForTests)
   }
 
-  /// A signer need not have extended key usages. If it has some, one must be that of status lists, or any purpose. That
-  /// of document signers alone is tolerated and noted, since such a signer could as well issue documents anew. Any
-  /// other purpose is another role under the same root, such as a reader's, which must not decide about a document's
-  /// status (RFC 5280, 4.2.1.12).
+  /// A signer may lack extended key usages. If it has any, one of them must be for status lists or for any purpose. A
+  /// document signer's usage is tolerated and noted, since such a signer could also reissue the document. A signer with
+  /// other usages has another role under the same root, and must not decide about a document's status (RFC 5280,
+  /// 4.2.1.12).
   private static func deviations(of signer: Certificate) -> Set<StatusListDeviation> {
     guard let purposes = signer.extensions.extendedKeyUsage, !purposes.contains(anyPurpose),
       !CertificateRole.statusListSigner.permits(extendedKeyUsages: purposes)
@@ -128,7 +124,7 @@ struct ListSigner: Sendable {
   }
 
   private static let anyPurpose = "2.5.29.37.0"
-  /// The usages of document signers, with that of the European Union's person identification data.
+  /// The usages of document signers, including the usage for the European Union's person identification data.
   private static let documentSignerPurposes =
     CertificateRole.documentSigner.extendedKeyUsages.union(["1.3.130.2.0.0.1.2"])
 }

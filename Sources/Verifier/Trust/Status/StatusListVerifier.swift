@@ -1,22 +1,25 @@
 import Base
+import CBOR
+import COSE
 import Cryptography
+import JOSE
 import Mdoc
 import PKIX
 
-/// Reads status lists and identifier lists: a function of the bytes, of who may have signed them, and of the time.
+/// Reads status lists and identifier lists: a function of the bytes, the permitted signers and the time.
 public struct StatusListVerifier: Sendable {
   public init() {}
 
-  /// The list, verified once; it then answers for any document of its source until it expires.
+  /// Verifies a list once. The verified list then serves every document of its source until it expires.
   public func read(
     _ bytes: [UInt8], from source: StatusListSource, at now: Timestamp
-  ) throws(ListFault) -> VerifiedList {
+  ) throws(RevocationListError) -> VerifiedList {
     let list = try Self.parse(bytes, source.mechanism, allowsJWT: source.allowsJWT)
     let signer = try ListSigner(chain: list.chain, source: source, at: now)
     let claims = try list.claims(verifiedBy: signer.key)
     let registered = try claims.registered()
     try registered.require(subject: source.uri, at: now)
-    // Packed data are unpacked only now, when a trusted signer vouches for them.
+    // Data are unpacked only after a trusted signer's signature over them was verified.
     let entries: VerifiedList.Entries =
       switch source.mechanism {
       case .statusList: .statuses(try claims.statuses())
@@ -28,93 +31,58 @@ public struct StatusListVerifier: Sendable {
       deviations: signer.deviations, entries: entries)
   }
 
-  /// The media types to ask a publisher for, best first.
+  /// The media types to request from a publisher, best first.
   public func mediaTypes(of source: StatusListSource) -> [String] {
     (source.allowsJWT ? ["cwt", "jwt"] : ["cwt"]).flatMap { source.mechanism.types(suffix: $0).suffix(1) }
   }
 
-  /// A token's form shows in its first byte: CBOR begins with a tag, a JSON Web Token with a letter.
+  /// The first byte tells the form: CBOR begins with a tag, a JSON Web Token with a letter.
   static func parse(
     _ bytes: [UInt8], _ mechanism: StatusListSource.Mechanism, allowsJWT: Bool
-  ) throws(ListFault) -> any SignedList {
+  ) throws(RevocationListError) -> SignedList {
     guard bytes.count <= Limits.listBytes else {
-      throw ListFault(.listTooLarge, "more than \(Limits.listBytes) bytes")
+      throw RevocationListError(.listTooLarge, "more than \(Limits.listBytes) bytes")
     }
     guard bytes.first == UInt8(ascii: "e") else {
-      return try SignedCWT(parsing: bytes, types: mechanism.types(suffix: "cwt"))
+      return try SignedList(cwt: bytes, types: mechanism.types(suffix: "cwt"))
     }
-    guard mechanism == .statusList else { throw .invalid("an identifier list is no JSON Web Token") }
+    guard mechanism == .statusList else { throw .invalid("an identifier list cannot be a JSON Web Token") }
     guard allowsJWT else {
       throw .invalid("a JSON Web Token; set \"jwt_status_lists\" in the anchor's settings to accept this form")
     }
-    return try SignedJWT(parsing: bytes, types: mechanism.types(suffix: "jwt"))
+    return try SignedList(jwt: bytes, types: mechanism.types(suffix: "jwt"))
   }
 }
 
-/// A list as it came, in one of its two forms: parsed, with nothing in it trusted yet.
-protocol SignedList: Sendable {
-  /// The signer's certificate first; empty if the list names none.
-  var chain: [ArraySlice<UInt8>] { get }
-  /// The claims of the list, if this key signed it.
-  func claims(verifiedBy key: PublicKey) throws(ListFault) -> any ListClaims
-  /// The same claims without a check of the signature: to be shown, never relied on.
-  func unverifiedClaims() throws(ListFault) -> any ListClaims
-}
-
-/// The claims of a list, in one of the two forms.
-protocol ListClaims: Sendable {
-  var subject: String? { get }
-  /// The date of a claim; nil if the list has none.
-  func date(_ claim: DateClaim) throws(ListFault) -> Timestamp?
-  /// The time to live in seconds; nil if the list has none.
-  func timeToLive() throws(ListFault) -> Int64?
-  func statuses() throws(ListFault) -> PackedStatuses
-  func identifiers() throws(ListFault) -> Set<ArraySlice<UInt8>>
-}
-
-/// A claim that is a date, by its name in a JSON Web Token.
-enum DateClaim: String { case expires = "exp", notBefore = "nbf", issuedAt = "iat" }
-
-extension ListClaims {
-  func registered() throws(ListFault) -> RegisteredClaims {
-    guard let subject else { throw .invalid("sub is missing or no text") }
-    guard let issuedAt = try date(.issuedAt) else { throw .invalid("iat is missing") }
-    guard let expires = try date(.expires) else { throw .invalid("exp is missing") }
-    let timeToLive = try timeToLive()
-    return RegisteredClaims(
-      subject: subject, issuedAt: issuedAt, expires: expires, notBefore: try date(.notBefore), timeToLive: timeToLive)
-  }
-}
-
-/// The claims that both kinds of list have, in both forms (RFC 8392, 3.1; Token Status List, 5).
-struct RegisteredClaims: Sendable {
-  let subject: String
-  let issuedAt: Timestamp
-  let expires: Timestamp
+/// The claims that status lists and identifier lists share, in CBOR and in JSON (RFC 8392, 3.1; Token Status List, 5).
+public struct RegisteredClaims: Sendable {
+  /// The address that the list names as its own.
+  public let subject: String
+  public let issuedAt: Timestamp
+  public let expires: Timestamp
   let notBefore: Timestamp?
-  /// Seconds after which the publisher wants the list to be fetched anew.
-  let timeToLive: Int64?
+  /// Seconds after which the publisher wants the list to be fetched again.
+  public let timeToLive: Int64?
 
-  /// Checks that the list is the one that was asked for, and is current. Only `issuedAt` and `notBefore` may be ahead
-  /// of our clock, by the difference that clocks may have. Nothing makes a list live longer than its signer meant
-  /// (ISO/IEC 18013-5, second edition, 12.3.6 requires the expiry).
-  func require(subject uri: String, at now: Timestamp) throws(ListFault) {
+  /// Requires that the list is the requested one, and current. Clock skew applies only to `issuedAt` and `notBefore`.
+  /// The expiry is required and exact (ISO/IEC 18013-5, second edition, 12.3.6).
+  func require(subject uri: String, at now: Timestamp) throws(RevocationListError) {
     guard subject.hasSameBytes(as: uri) else { throw .invalid("sub is not the address that the document names") }
     guard issuedAt <= now + Limits.clockSkew else { throw .invalid("issued in the future, iat is \(issuedAt)") }
     if let notBefore, notBefore > now + Limits.clockSkew { throw .invalid("not yet valid, nbf is \(notBefore)") }
     guard now < expires else { throw .invalid("expired, exp is \(expires)") }
   }
 
-  /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil if a timestamp cannot hold the date.
+  /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil if a timestamp cannot hold it.
   static func date(_ seconds: Double) -> Timestamp? {
-    // Beyond 2^53 a double no longer counts seconds.
+    // From 2^53 on, a double cannot represent every second.
     guard seconds.magnitude < 0x1p53 else { return nil }
     return Timestamp(secondsSince1970: Int64(seconds.rounded(.down)))
   }
 }
 
-/// Why a list about revocation can't be fetched or used: the status is then not known.
-public struct ListFault: Error, Sendable, Hashable {
+/// The reason why a list about revocation cannot be fetched or used. The status is then undetermined.
+public struct RevocationListError: Error, Sendable, Hashable {
   public let uncertainty: RevocationUncertainty
   public let detail: String
 
@@ -124,7 +92,230 @@ public struct ListFault: Error, Sendable, Hashable {
   }
 
   /// The list is malformed, expired, about another subject, or not validly signed.
-  static func invalid(_ detail: String) -> ListFault { ListFault(.statusListInvalid, detail) }
+  static func invalid(_ detail: String) -> RevocationListError { RevocationListError(.statusListInvalid, detail) }
 
   public var finding: RevocationFinding { .undetermined(uncertainty, detail: detail) }
+}
+
+/// A list in either of its two forms: parsed, but not yet verified.
+enum SignedList: Sendable {
+  /// A CBOR Web Token (ISO/IEC 18013-5, second edition, 12.3.6; RFC 8392).
+  case cwt(COSESign1)
+  /// A status list as a JSON Web Token (Token Status List, 5.1), which ecosystems around other credentials publish.
+  case jwt(CompactJWS)
+
+  /// - Parameter types: the token types that the protected header may give.
+  init(cwt bytes: [UInt8], types: [String]) throws(RevocationListError) {
+    let item: CBORItem
+    do throws(CBORError) {
+      item = try CBORItem(parsing: bytes, limits: Self.limits)
+    } catch {
+      throw RevocationListError(cbor: error)
+    }
+    let message: COSESign1
+    do throws(COSEError) {
+      // The tag must be COSE_Sign1's (18), not a CWT's (61).
+      message = try COSESign1(parsing: item, tag: COSESign1.tag)
+    } catch {
+      throw .invalid(Self.reason(error))
+    }
+    self = .cwt(message)
+    guard let type = message.headers.protectedParameter(COSEHeaders.Label.type)?.text,
+      types.contains(where: { $0.hasSameBytes(as: type) })
+    else { throw .invalid("the type in the protected header is not \(types[0])") }
+    if let x5t = message.headers.x5t, let leaf = chain.first {
+      let sha256: Int64 = -16
+      guard x5t.algorithm == sha256, x5t.hash.map({ HashAlgorithm.sha256.matches($0, digestOf: leaf) }) ?? false else {
+        throw .invalid("x5t does not match the signer's certificate")
+      }
+    }
+  }
+
+  /// - Parameter types: the token types that the header may give.
+  init(jwt bytes: [UInt8], types: [String]) throws(RevocationListError) {
+    let jws: CompactJWS
+    do throws(JOSEError) {
+      jws = try CompactJWS(parsing: bytes)
+    } catch {
+      throw .invalid("not a usable compact JWS: \(error)")
+    }
+    guard let type = jws.header.type, types.contains(where: { $0.hasSameBytes(as: type) }) else {
+      throw .invalid("the header's typ is not \(types[0])")
+    }
+    self = .jwt(jws)
+  }
+
+  /// The certificates, the signer's first; empty if the list has no certificates.
+  var chain: [ArraySlice<UInt8>] {
+    switch self {
+    case .cwt(let message):
+      // Only a chain in the protected header counts: both kinds of list have their chain there (12.3.6).
+      message.headers.protectedParameter(COSEHeaders.Label.x5chain) == nil ? [] : message.headers.x5chain ?? []
+    case .jwt(let jws): jws.header.certificateChain?.map { $0[...] } ?? []
+    }
+  }
+
+  /// The claims of the list, if this key signed it.
+  func claims(verifiedBy key: PublicKey) throws(RevocationListError) -> ListClaims {
+    switch self {
+    case .cwt(let message):
+      let verdict = message.verify(payload: try payload(of: message).bytes ?? [], key: key)
+      if verdict == .valid { return try unverifiedClaims() }
+      throw Self.refusal(isUnsupported: verdict == .algorithmUnsupported, isMismatch: verdict == .keyMismatch)
+    case .jwt(let jws):
+      let verdict = jws.verify(with: key)
+      if verdict == .valid { return try unverifiedClaims() }
+      throw Self.refusal(isUnsupported: verdict == .algorithmUnsupported, isMismatch: verdict == .keyMismatch)
+    }
+  }
+
+  private static func refusal(isUnsupported: Bool, isMismatch: Bool) -> RevocationListError {
+    if isUnsupported { return .invalid("the signature's algorithm is not supported") }
+    return .invalid(
+      isMismatch ? "the signature's algorithm does not fit the signer's key" : "the signature does not verify")
+  }
+
+  /// The claims without a check of the signature: for display, never for decisions.
+  func unverifiedClaims() throws(RevocationListError) -> ListClaims {
+    switch self {
+    case .cwt(let message):
+      let payload = try payload(of: message)
+      let claims: CBORItem
+      do throws(CBORError) {
+        claims = try CBORItem(parsingContentOf: payload, limits: Self.limits)
+      } catch {
+        throw RevocationListError(cbor: error)
+      }
+      guard claims.kind == .map else { throw .invalid("the claims are not a map") }
+      return .cwt(claims)
+    case .jwt(let jws):
+      guard let json = try? JSON(parsing: jws.payload), json.object != nil else {
+        throw .invalid("the claims are not a JSON object")
+      }
+      return .jwt(json)
+    }
+  }
+
+  private func payload(of message: COSESign1) throws(RevocationListError) -> CBORItem {
+    guard let payload = message.payload else { throw .invalid("the payload is detached") }
+    return payload
+  }
+
+  private static func reason(_ error: COSEError) -> String {
+    switch error {
+    case .duplicateHeader: "a header parameter is in both header maps"
+    case .unsupportedCritical: "a critical header parameter is unknown"
+    case .invalidCBOR(let code): "the protected header is \(code.rawValue)"
+    case .malformed: "not a COSE_Sign1 under exactly tag 18"
+    }
+  }
+
+  private static let limits = CBORLimits(bytes: Limits.listBytes, items: Limits.listItems)
+}
+
+extension RevocationListError {
+  fileprivate init(cbor error: CBORError) {
+    let isTooLarge = error.code == .cborInputTooLarge || error.code == .cborTooManyItems
+    self.init(isTooLarge ? .listTooLarge : .statusListInvalid, error.code.rawValue)
+  }
+}
+
+/// The claims of a list, in either of its two forms.
+enum ListClaims: Sendable {
+  case cwt(CBORItem), jwt(JSON)
+
+  /// A claim by its label in a CBOR Web Token and its name in a JSON Web Token.
+  private struct Claim {
+    let label: Int64
+    let name: String
+
+    static let subject = Claim(label: 2, name: "sub")
+    static let expires = Claim(label: 4, name: "exp")
+    static let notBefore = Claim(label: 5, name: "nbf")
+    static let issuedAt = Claim(label: 6, name: "iat")
+    static let identifierList = Claim(label: 65_530, name: "identifier_list")
+    static let statusList = Claim(label: 65_533, name: "status_list")
+    static let timeToLive = Claim(label: 65_534, name: "ttl")
+  }
+
+  func registered() throws(RevocationListError) -> RegisteredClaims {
+    let subject =
+      switch self {
+      case .cwt(let map): map[label: Claim.subject.label]?.text
+      case .jwt(let json): json[Claim.subject.name]?.string
+      }
+    guard let subject else { throw .invalid("sub is missing or not a string") }
+    guard let issuedAt = try date(.issuedAt) else { throw .invalid("iat is missing") }
+    guard let expires = try date(.expires) else { throw .invalid("exp is missing") }
+    let timeToLive = try timeToLive()
+    return RegisteredClaims(
+      subject: subject, issuedAt: issuedAt, expires: expires, notBefore: try date(.notBefore), timeToLive: timeToLive)
+  }
+
+  private func date(_ claim: Claim) throws(RevocationListError) -> Timestamp? {
+    let date: Timestamp?
+    switch self {
+    case .cwt(let map):
+      guard let item = map[label: claim.label] else { return nil }
+      date = item.integer.map { Timestamp(secondsSince1970: $0) } ?? item.double.flatMap(RegisteredClaims.date)
+    case .jwt(let json):
+      guard let value = json[claim.name] else { return nil }
+      date = Self.number(value).flatMap(RegisteredClaims.date)
+    }
+    guard let date else { throw .invalid("\(claim.name) is not a date") }
+    return date
+  }
+
+  /// A positive number of seconds. In JSON it may have a fraction (Token Status List, 5.1).
+  private func timeToLive() throws(RevocationListError) -> Int64? {
+    let seconds: Int64?
+    switch self {
+    case .cwt(let map):
+      guard let item = map[label: Claim.timeToLive.label] else { return nil }
+      seconds = item.integer.flatMap { $0 > 0 ? $0 : nil }
+    case .jwt(let json):
+      guard let value = json[Claim.timeToLive.name] else { return nil }
+      seconds = Self.number(value).flatMap { $0 > 0 ? RegisteredClaims.date($0)?.secondsSince1970 : nil }
+    }
+    guard let seconds else { throw .invalid("ttl is not a positive number") }
+    return seconds
+  }
+
+  func statuses() throws(RevocationListError) -> PackedStatuses {
+    switch self {
+    case .cwt(let map):
+      if let info = map[label: Claim.statusList.label], let list = info[key: "lst"]?.bytes {
+        return try PackedStatuses(bits: info[key: "bits"]?.integer, list: list)
+      }
+    case .jwt(let json):
+      if let info = json[Claim.statusList.name], let list = info["lst"]?.string.flatMap(Base64.decodeURLSafe) {
+        return try PackedStatuses(bits: info["bits"]?.integer, list: list)
+      }
+    }
+    throw .invalid("the claims have no status list")
+  }
+
+  /// Identifiers are byte strings. A text with the same bytes is a different identifier.
+  func identifiers() throws(RevocationListError) -> Set<ArraySlice<UInt8>> {
+    guard case .cwt(let map) = self,
+      let entries = map[label: Claim.identifierList.label]?[key: "identifiers"]?.entries
+    else { throw .invalid("the claims have no identifier list") }
+    var identifiers: Set<ArraySlice<UInt8>> = []
+    for (key, value) in entries {
+      guard let identifier = key.bytes, value.kind == .map else {
+        throw .invalid("an identifier is not a byte string, or its information not a map")
+      }
+      identifiers.insert(identifier)
+    }
+    return identifiers
+  }
+
+  private static func number(_ value: JSON) -> Double? {
+    switch value {
+    case .integer(let number): Double(number)
+    case .largeInteger(let digits): Double(digits)
+    case .double(let number): number
+    default: nil
+    }
+  }
 }

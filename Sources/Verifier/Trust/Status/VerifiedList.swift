@@ -4,25 +4,25 @@ import Mdoc
 import PKIX
 
 /// A status list or identifier list whose signer, signature, subject and dates were verified (Token Status List, 8.3;
-/// ISO/IEC 18013-5, second edition, 12.3.6). It is kept, and answers for every document that names its source.
+/// ISO/IEC 18013-5, second edition, 12.3.6). It serves every document that names its source.
 public struct VerifiedList: Sendable {
   public let source: StatusListSource
   public let signer: Certificate
   public let issuedAt: Timestamp
   /// The first instant at which the list no longer counts: its own expiry, or the end of its signer's certificates.
   public let expires: Timestamp
-  /// Seconds after which the publisher wants the list to be fetched anew. Even so, it counts until it expires.
+  /// Seconds after which the publisher wants the list to be fetched again. The list still counts until it expires.
   public let timeToLive: Int64?
   public let deviations: Set<StatusListDeviation>
   let entries: Entries
 
   enum Entries: Sendable {
     case statuses(PackedStatuses)
-    /// The identifiers of the revoked documents. They are views into the list's bytes, because there may be very many.
+    /// The identifiers of the revoked documents: views into the list's bytes, because there may be very many.
     case identifiers(Set<ArraySlice<UInt8>>, listBytes: Int)
   }
 
-  /// About how many bytes of memory the list takes while it is kept.
+  /// The approximate memory of the list, in bytes.
   public var keptBytes: Int {
     switch entries {
     case .statuses(let statuses): statuses.keptBytes
@@ -31,37 +31,40 @@ public struct VerifiedList: Sendable {
     }
   }
 
-  /// The time until which a list that was fetched at `fetchedAt` is taken from the cache. It is the list's time to live
-  /// or its expiry, within the limits for either, and never beyond its expiry.
+  /// The time until which a fetched list is fresh. Its time to live is kept within the limits, and never extends beyond
+  /// its expiry.
   public func freshUntil(fetchedAt: Timestamp) -> Timestamp {
     let wanted = timeToLive.map { fetchedAt + $0 } ?? expires
     let bounded = min(max(wanted, fetchedAt + Limits.shortestListLifetime), fetchedAt + Limits.longestListLifetime)
     return min(bounded, expires)
   }
 
-  /// The list's finding for the document that has this reference, at a time that may be long after the list was
-  /// verified.
+  /// The list's finding for the document with this reference. The list may have been verified long before.
   public func finding(for reference: StatusReference, at now: Timestamp) -> RevocationFinding {
-    switch (entries, reference.place) {
+    switch (entries, reference.entry) {
     case (.statuses(let statuses), .statusList(let index)):
       refusal(of: reference, at: now) ?? Self.finding(in: statuses, at: index, reference.uri)
     case (.identifiers(let identifiers, _), .identifierList(let identifier)):
       refusal(of: reference, at: now) ?? Self.finding(in: identifiers, identifier, reference.uri)
-    default: .undetermined(.statusListInvalid, detail: "the list is of another mechanism")
+    default:
+      .undetermined(
+        .statusListInvalid,
+        detail: "the document names a status list and this is an identifier list, or the reverse")
     }
   }
 
-  /// Why the list can't answer for this document; nil if it can. The anchors are not compared: the caller finds lists
-  /// by their source, which includes the anchor.
+  /// The reason why the list does not count for this document; nil if it counts. A list is looked up by its source,
+  /// which includes the anchor.
   private func refusal(of reference: StatusReference, at now: Timestamp) -> RevocationFinding? {
     guard source.uri.hasSameBytes(as: reference.uri), source.certificate == reference.certificate else {
-      return .undetermined(.statusListInvalid, detail: "the list is of another source")
+      return .undetermined(
+        .statusListInvalid, detail: "the list's address or certificate is not the one that the document names")
     }
     return now < expires ? nil : .undetermined(.statusListInvalid, detail: "expired")
   }
 
-  /// The statuses 0 to 2 have a meaning everywhere (Token Status List, 7.1). No detail says the index: it is the
-  /// document's alone, for as long as it lives.
+  /// The statuses 0 to 2 have a common meaning (Token Status List, 7.1). No detail contains the index, which identifies
+  /// the document.
   private static func finding(in statuses: PackedStatuses, at index: UInt64, _ uri: String) -> RevocationFinding {
     switch statuses[index] {
     case nil:
@@ -71,7 +74,8 @@ public struct VerifiedList: Sendable {
     case 2?: .revoked(.documentSuspended, detail: "\(shown(uri, limit: 256)) has 2 (suspended) for the document")
     case let status?:
       .undetermined(
-        .statusUnknown, detail: "\(shown(uri, limit: 256)) has \(status) for the document, which has no common meaning")
+        .statusUnknown,
+        detail: "\(shown(uri, limit: 256)) has \(status) for the document, a status without a common meaning")
     }
   }
 
@@ -83,27 +87,27 @@ public struct VerifiedList: Sendable {
   }
 }
 
-/// A deviation from the standard in a list that is still used.
+/// A tolerated deviation from the standard.
 public enum StatusListDeviation: String, Sendable, Hashable, CaseIterable {
-  /// The signer's certificate is a document signer's: its extended key usage names only that.
+  /// The signer's extended key usage is only a document signer's.
   case documentSignerUsage = "document_signer_usage"
 }
 
-/// The unpacked entries of a status list. Each has `bits` bits, and the first is in the lowest bits (Token Status List,
-/// 4.1).
+/// The unpacked entries of a status list. Each has `bits` bits, and the first is in the lowest bits of a byte (Token
+/// Status List, 4.1).
 public struct PackedStatuses: Sendable, Hashable {
   public let bits: Int
   private let bytes: [UInt8]
 
   /// - Parameter list: a zlib stream.
-  package init(bits: Int64?, list: some Collection<UInt8>) throws(ListFault) {
+  package init(bits: Int64?, list: some Collection<UInt8>) throws(RevocationListError) {
     guard let bits, [1, 2, 4, 8].contains(bits) else { throw .invalid("bits is not 1, 2, 4 or 8") }
     self.bits = Int(bits)
     do throws(CompressionError) {
       bytes = try Inflation.inflate(list, limit: Limits.unpackedListBytes)
     } catch {
-      if error == .tooLarge { throw ListFault(.listTooLarge, "more than \(Limits.unpackedListBytes) bytes") }
-      throw .invalid("lst is no zlib stream: \(error.detail)")
+      if error == .tooLarge { throw RevocationListError(.listTooLarge, "more than \(Limits.unpackedListBytes) bytes") }
+      throw .invalid("lst cannot be inflated: \(error.detail)")
     }
   }
 

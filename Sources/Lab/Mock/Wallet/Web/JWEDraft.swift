@@ -1,17 +1,16 @@
 import Base
 import Cryptography
 
-/// A compact JWE that is still to be made, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6), right
-/// or wrong. The header is sent as it is here.
+/// The parts of a compact JWE, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6).
 struct JWEDraft: Sendable {
-  /// The answer's own seed.
+  /// The response's own seed.
   let seed: MockSeed
-  /// The header's members, in order. A name may occur twice. The initialiser adds `epk` at the end.
+  /// The header's members, in order. Names may be duplicate. The initialiser adds `epk` at the end.
   var header: [JSON.Member]
   var payload: [UInt8]
   var recipientKey: PublicKey
   var ephemeralKey: PrivateKey
-  /// Sent in place of the header's bytes; nil for the right ones.
+  /// Bytes that replace the header's; nil to keep the correct bytes.
   var otherHeader: [UInt8]?
 
   /// - Parameter encryption: `A128GCM` or `A256GCM`.
@@ -22,17 +21,11 @@ struct JWEDraft: Sendable {
     self.seed = seed
     self.payload = payload
     recipientKey = recipient
-    // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
+    // Each message has its own key: two variants of one session must not share a GCM key and nonce.
     ephemeralKey = try seed.child("jwe", context: payload).key("ephemeral", on: .p256)
-    header = [JSON.Member("alg", "ECDH-ES"), JSON.Member("enc", .string(encryption))]
-    if let keyID { header.append(JSON.Member("kid", .string(keyID))) }
-    header += agreementInfo
-    self["epk"] = MockJWK.json(of: ephemeralKey.publicKey)
-  }
-
-  subscript(name: String) -> JSON? {
-    get { header.first { $0.name == name }?.value }
-    set { header.set(name, to: newValue) }
+    header = [.init("alg", "ECDH-ES"), .init("enc", .string(encryption))]
+    if let keyID { header.append(.init("kid", .string(keyID))) }
+    header += agreementInfo + [.init("epk", MockJWK.json(of: ephemeralKey.publicKey))]
   }
 
   /// The five parts, each in base64url: header, encrypted key (empty), initialization vector, ciphertext, tag.
@@ -68,8 +61,8 @@ struct JWEDraft: Sendable {
   }
 }
 
-/// A P-256 key as JSON (RFC 7517), read and written here without the verifier's code.
-struct MockJWK: Sendable {
+/// A P-256 key as JSON (RFC 7517), without the verifier's code.
+package struct MockJWK: Sendable {
   let key: PublicKey
   let keyID: String?
 
@@ -84,7 +77,7 @@ struct MockJWK: Sendable {
   }
 
   /// `kty`, `crv`, `x`, `y` of a point on P-256 or P-384.
-  static func json(of key: PublicKey) -> JSON {
+  package static func json(of key: PublicKey) -> JSON {
     let coordinates = key.coordinates.map { (Array($0.x), Array($0.y)) } ?? ([], [])
     return [
       "kty": "EC", "crv": .string(key.curve.rawValue), "x": .string(Base64.encodeURLSafe(coordinates.0)),
@@ -93,9 +86,49 @@ struct MockJWK: Sendable {
   }
 
   /// The thumbprint (RFC 7638): SHA-256 over the required members in the order of their names.
-  static func thumbprint(of key: PublicKey) -> [UInt8] {
+  package static func thumbprint(of key: PublicKey) -> [UInt8] {
     let json = json(of: key)
     let members = ["crv", "kty", "x", "y"].map { JSON.Member($0, json[$0] ?? .null) }
     return HashAlgorithm.sha256.hash(JSON.object(members).serialized())
+  }
+}
+
+/// The key of a wallet that accepts only encrypted request objects (OpenID4VP 1.0, 5.10).
+package struct MockRequestKey: Sendable {
+  package let key: PrivateKey
+
+  package init(of authority: MockAuthority, on curve: Curve = .p256) throws {
+    key = try authority.seed.key("request objects", on: curve)
+  }
+
+  /// `wallet_metadata`, as from the wallet of the EUDI reference implementation.
+  package var metadata: JSON {
+    let jwk = MockJWK.json(of: key.publicKey).object ?? []
+    return [
+      "jwks": ["keys": [.object(jwk + [.init("use", "enc"), .init("kid", "wallet key")])]],
+      "request_object_signing_alg_values_supported": ["ES256"],
+      "request_object_encryption_alg_values_supported": ["ECDH-ES+A256KW", "ECDH-ES"],
+      "request_object_encryption_enc_values_supported": ["A128CBC-HS256", "A256GCM"],
+      "vp_formats_supported": ["mso_mdoc": ["issuerauth_alg_values": [-7], "deviceauth_alg_values": [-7]]],
+      "client_id_prefixes_supported": ["x509_san_dns", "x509_hash"], "response_types_supported": ["vp_token"],
+      "response_modes_supported": ["direct_post", "direct_post.jwt"],
+    ]
+  }
+
+  /// Decrypts a signed request object.
+  ///
+  /// - Throws: `MockError.unreadableRequest` unless it is encrypted as the metadata require.
+  package func open(_ object: [UInt8]) throws -> [UInt8] {
+    let parts = String(decoding: object, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false)
+    let bytes = parts.compactMap { Base64.decodeURLSafe(String($0)) }
+    guard parts.count == 5, bytes.count == 5, bytes[1].isEmpty, let header = try? JSON(parsing: bytes[0]),
+      header["alg"] == "ECDH-ES", header["enc"] == "A256GCM", header["cty"] == "JWT", header["kid"] == "wallet key",
+      let x = header["epk"]?["x"]?.string.flatMap(Base64.decodeURLSafe),
+      let y = header["epk"]?["y"]?.string.flatMap(Base64.decodeURLSafe)
+    else { throw MockError.unreadableRequest("the request object is not encrypted as the wallet requires") }
+    let ephemeral = try PublicKey(curve: key.curve, x: x, y: y)
+    return try AESGCM.open(
+      bytes[3] + bytes[4], key: SecretBytes(copying: try JWEDraft.contentKey(header, key, ephemeral)),
+      nonce: bytes[2], additionalData: Array(parts[0].utf8))
   }
 }

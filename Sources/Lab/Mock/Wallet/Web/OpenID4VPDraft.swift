@@ -3,15 +3,14 @@ import CBOR
 import Cryptography
 
 extension MockWallet {
-  /// The answer to an OpenID4VP request: one DeviceResponse for each query (OpenID4VP 1.0, B.2), or one for all of them
-  /// (Annex B).
+  /// The response to an OpenID4VP request: a DeviceResponse for each query (1.0, B.2), or one for all (Annex B).
   func answer(
     _ parsed: OpenID4VPRequest, request: MockRequest?, authentication: MockWebAuthentication, variant: MockVariant,
     at now: Timestamp
-  ) throws -> MockWebAnswer {
-    let asked = parsed.asked.restricted(to: request)
+  ) throws -> MockWebResponse {
+    let requested = parsed.requested.restricted(to: request)
     let expected = try OpenID4VPDraft(parsed, seed: authority.seed)
-    let chosen = try asked.chosen(by: self, at: now)
+    let chosen = try requested.chosen(by: self, at: now)
     let device = try deviceAuthentication(authentication, parsed)
     let groups = parsed.channel.isAnnexB ? [chosen] : chosen.map { [$0] }
     return try variant.applied(
@@ -19,26 +18,26 @@ extension MockWallet {
       hasProofs: proves(MockRequest(documents: chosen.map(\.document))), seen: \.data
     ) { mutation in
       var session = expected
-      try mutation.openID4VP?(&session)
-      let seed = try answerSeed(session.transcript)
+      try mutation.apply(Stages.openID4VP, to: &session)
+      let seed = try responseSeed(session.transcript)
       let responses = try groups.map { queries in
         try deviceResponse(
-          MockRequest(documents: queries.map(\.document)), of: asked.request, transcript: session.transcript,
+          MockRequest(documents: queries.map(\.document)), of: requested.request, transcript: session.transcript,
           authentication: device, readerKey: parsed.recipient?.key, mutation: mutation, documentLimit: queries.count,
           seed: seed, at: now)
       }
-      var authorization = AuthorizationResponseDraft(
-        presentations: zip(groups, responses).map { queries, response in
-          JSON.Member(queries[0].id, [.string(Base64.encodeURLSafe(response))])
-        }, state: parsed.state)
+      let presentations = zip(groups, responses).map { queries, response in
+        JSON.Member(queries[0].id, [.string(Base64.encodeURLSafe(response))])
+      }
+      var authorization = AuthorizationResponseDraft(token: .object(presentations), state: parsed.state)
       if parsed.channel.isAnnexB {
-        authorization.isAnnexB = true
+        authorization.token = presentations.first?.value.array?.first
         authorization.submission = submission(of: chosen, to: parsed)
       }
-      try mutation.authorizationResponse?(&authorization)
+      try mutation.apply(Stages.authorizationResponse, to: &authorization)
       var web = try webData(authorization, session, seed: seed, mutation: mutation)
-      try mutation.webData?(&web)
-      return MockWebAnswer(
+      try mutation.apply(Stages.webData, to: &web)
+      return MockWebResponse(
         data: .object(web.members), deviceResponses: responses, sessionTranscript: expected.transcript,
         variant: variant)
     }
@@ -54,9 +53,9 @@ extension MockWallet {
     var jwe = try JWEDraft(
       JSON.object(authorization.members).serialized(), to: recipient.key, keyID: recipient.keyID,
       encryption: request.encryption, agreementInfo: session.agreementInfo, seed: seed)
-    try mutation.jwe?(&jwe)
+    try mutation.apply(Stages.jwe, to: &jwe)
     var parts = try jwe.parts()
-    try mutation.jweParts?(&parts)
+    try mutation.apply(Stages.jweParts, to: &parts)
     return WebDataDraft(members: [.init("response", .string(parts.joined(separator: ".")))], clear: clear)
   }
 
@@ -70,11 +69,10 @@ extension MockWallet {
     return .mac(readerKey: recipient.key)
   }
 
-  private func submission(of queries: [AskedDocuments.Query], to request: OpenID4VPRequest) -> JSON {
+  private func submission(of queries: [RequestedDocuments.Query], to request: OpenID4VPRequest) -> JSON {
     [
       "definition_id": .string(request.definitionID ?? ""), "id": "mock-submission",
-      "descriptor_map": .array(
-        queries.map { ["id": .string($0.id), "format": "mso_mdoc", "path": "$"] }),
+      "descriptor_map": .array(queries.map { ["id": .string($0.id), "format": "mso_mdoc", "path": "$"] }),
     ]
   }
 }
@@ -82,17 +80,17 @@ extension MockWallet {
 extension OpenID4VPRequest.Channel {
   fileprivate var isAnnexB: Bool { if case .annexB = self { true } else { false } }
 
-  /// The protocol's name. All requests of the Digital Credentials API are answered alike, so one stands for them.
+  /// The protocol's name. The Digital Credentials API's protocols are alike here, so one name represents them.
   fileprivate var protocolName: String {
     isAnnexB ? MockProtocol.annexB : isForm ? MockProtocol.redirect : MockProtocol.overBrowser
   }
 
-  /// Whether the wallet posts a form. If not, it gives an object to the page.
+  /// True if the wallet posts a form, false if it passes an object to the page.
   fileprivate var isForm: Bool { if case .digitalCredentialsAPI = self { false } else { true } }
 }
 
 extension OpenID4VPDraft {
-  /// `apu` and `apv` of Annex B: the wallet's nonce and the verifier's, which the transcript has too.
+  /// `apu` and `apv` of Annex B: the wallet's nonce and the verifier's nonce, as in the transcript.
   fileprivate var agreementInfo: [JSON.Member] {
     guard request.channel.isAnnexB else { return [] }
     return [("apu", mdocNonce), ("apv", nonce)].map { name, text in
@@ -102,14 +100,14 @@ extension OpenID4VPDraft {
 }
 
 extension JSON.Member {
-  /// The member as a field of a form, which has only text: any other value is written as JSON (OpenID4VP 1.0, 8.2).
+  /// The member as a form field: any value except text is written as JSON (OpenID4VP 1.0, 8.2).
   fileprivate var asFormField: JSON.Member { JSON.Member(name, value.string == nil ? .string(value.text()) : value) }
 }
 
-/// What a wallet puts into the transcript of OpenID4VP. Every value is the request's, until a variant changes it.
+/// The wallet's part of an OpenID4VP session.
 struct OpenID4VPDraft: Sendable {
   /// The forms of the handover.
-  enum Handover: Sendable {
+  enum Handover: String, Sendable, EditValue {
     case digitalCredentialsAPI, redirect
     /// ISO/IEC TS 18013-7, Annex B, based on OpenID4VP's draft 18.
     case draft18
@@ -118,7 +116,7 @@ struct OpenID4VPDraft: Sendable {
   }
 
   let request: OpenID4VPRequest
-  /// A seed for values that are part of the transcript.
+  /// The seed of values in the transcript.
   let seed: MockSeed
   var handover: Handover
   var clientID: String
@@ -127,7 +125,7 @@ struct OpenID4VPDraft: Sendable {
   var responseURI: String
   /// The thumbprint's bytes, or null if nothing is encrypted.
   var thumbprint: CBORValue
-  /// The wallet's own nonce, which the JWE's `apu` carries (Annex B).
+  /// The wallet's nonce, also in the JWE's `apu` (Annex B).
   var mdocNonce: String
 
   init(_ request: OpenID4VPRequest, seed: MockSeed) throws {
@@ -152,8 +150,7 @@ struct OpenID4VPDraft: Sendable {
       MockSessionTranscript.hashed(
         "OpenID4VPHandover", [.text(clientID), .text(nonce), thumbprint, .text(responseURI)])
     case .draft18:
-      MockSessionTranscript.annexB(
-        clientID: clientID, responseURI: responseURI, nonce: nonce, mdocNonce: mdocNonce)
+      MockSessionTranscript.annexB(clientID: clientID, responseURI: responseURI, nonce: nonce, mdocNonce: mdocNonce)
     case .draft24:
       MockSessionTranscript.hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(clientID), .text(nonce)])
     }
@@ -167,41 +164,26 @@ struct OpenID4VPDraft: Sendable {
 
 /// The members of an authorization response (OpenID4VP 1.0, 8.1), before it is encrypted or posted.
 struct AuthorizationResponseDraft: Sendable {
-  /// The presentations by the query's id. They are base64url texts unless a variant says otherwise.
-  var presentations: [JSON.Member]
-  /// The value of `vp_token`, if it is not made from the presentations.
-  var otherToken: JSON?
+  /// `vp_token`: arrays of presentations in base64url by the query's id. In Annex B, a single presentation.
+  var token: JSON?
   var state: String?
   /// `presentation_submission` (Annex B).
   var submission: JSON?
-  /// Whether it answers Annex B: `vp_token` is then the one presentation itself.
-  var isAnnexB = false
-  /// Whether `vp_token` is left out.
-  var lacksToken = false
   var further: [JSON.Member] = []
-  /// The error code that the wallet sends in place of an answer (8.5); nil for an answer.
+  /// An error code, which replaces presentations (8.5).
   var error: String?
 
   var members: [JSON.Member] {
-    let bare = isAnnexB ? presentations.first?.value.array?.first : nil
-    let token = lacksToken ? nil : otherToken ?? bare ?? .object(presentations)
-    if let error { return JSON.members(["error": .string(error), "state": state.map { .string($0) }]).object ?? [] }
-    let members = JSON.members([
-      "vp_token": token, "presentation_submission": submission, "state": state.map { .string($0) },
-    ])
+    let state = state.map { JSON.string($0) }
+    if let error { return JSON.members(["error": .string(error), "state": state]).object ?? [] }
+    let members = JSON.members(["vp_token": token, "presentation_submission": submission, "state": state])
     return (members.object ?? []) + further
-  }
-
-  /// Changes the answer to the first query.
-  mutating func changeFirst(_ change: (JSON) -> JSON) {
-    guard let first = presentations.first else { return }
-    presentations[0] = JSON.Member(first.name, change(first.value))
   }
 }
 
-/// The parameters of an authorization request, as the wallet reads them. It checks the structure and no signatures.
+/// The parameters of an authorization request. The wallet checks the structure, but no signatures.
 struct OpenID4VPRequest: Sendable {
-  /// Where the answer goes, which also decides the handover.
+  /// The channel of the response, which decides the handover.
   enum Channel: Sendable, Hashable {
     case digitalCredentialsAPI(origin: String)
     case redirect(responseURI: String)
@@ -213,34 +195,34 @@ struct OpenID4VPRequest: Sendable {
   let clientID: String
   let nonce: String
   let state: String?
-  let asked: AskedDocuments
+  let requested: RequestedDocuments
   /// `id` of the presentation definition (Annex B).
   let definitionID: String?
-  /// The verifier's key if the answer is to be encrypted; nil if not.
+  /// The verifier's key; nil for an unencrypted response.
   let recipient: MockJWK?
-  /// The content encryption of an encrypted answer: `A128GCM` or `A256GCM`.
+  /// The content encryption: `A128GCM` or `A256GCM`.
   let encryption: String
 
   var isEncrypted: Bool { recipient != nil }
 
-  /// - Parameter protocolName: one of the three OpenID4VP protocols; it decides where in `data` the parameters are.
+  /// - Parameter protocolName: one of the three OpenID4VP protocols; it decides the form of `data`.
   init(protocolName: String, data: JSON, origin: String) throws {
     let parameters: JSON =
       switch protocolName {
       case "openid4vp-v1-unsigned": data
       case "openid4vp-v1-signed": try Self.payload(ofCompact: data["request"]?.string)
       case "openid4vp-v1-multisigned": try Self.payload(data["request"]?["payload"]?.string)
-      default: throw MockError.unreadableRequest("\(protocolName) is no protocol of the Digital Credentials API")
+      default: throw MockError.unreadableRequest("\(protocolName) is not a protocol of the Digital Credentials API")
       }
     try self.init(parameters, channel: .digitalCredentialsAPI(origin: origin))
   }
 
-  /// - Parameter requestObject: a compact JWS (RFC 9101), or a link that holds the parameters.
+  /// - Parameter requestObject: a compact JWS (RFC 9101), or a link with the parameters.
   init(requestObject: [UInt8]) throws {
     let text = String(decoding: requestObject, as: UTF8.self)
     let parameters = try text.contains("://?") ? Self.parameters(ofLink: text) : Self.payload(ofCompact: text)
     guard let responseURI = parameters["response_uri"]?.string else {
-      throw MockError.unreadableRequest("there is no response_uri")
+      throw MockError.unreadableRequest("response_uri is missing")
     }
     let isAnnexB = parameters["presentation_definition"] != nil
     try self.init(
@@ -249,7 +231,7 @@ struct OpenID4VPRequest: Sendable {
 
   private init(_ parameters: JSON, channel: Channel) throws {
     guard let nonce = parameters["nonce"]?.string, let mode = parameters["response_mode"]?.string else {
-      throw MockError.unreadableRequest("there is no nonce or no response_mode")
+      throw MockError.unreadableRequest("nonce or response_mode is missing")
     }
     let metadata = parameters["client_metadata"]
     self.channel = channel
@@ -258,22 +240,23 @@ struct OpenID4VPRequest: Sendable {
     state = parameters["state"]?.string
     let definition = parameters["presentation_definition"]
     definitionID = definition?["id"]?.string
-    asked =
-      try definition.map { try AskedDocuments(presentationDefinition: $0) }
-      ?? AskedDocuments(dcql: parameters["dcql_query"] ?? .null)
+    requested =
+      try definition.map { try RequestedDocuments(presentationDefinition: $0) }
+      ?? RequestedDocuments(dcql: parameters["dcql_query"] ?? .null)
     recipient = mode.hasSuffix(".jwt") ? metadata?["jwks"]?["keys"]?.array?.lazy.compactMap(MockJWK.init).first : nil
     if mode.hasSuffix(".jwt"), recipient == nil {
       throw MockError.unreadableRequest("client_metadata has no P-256 key to encrypt to")
     }
-    // OpenID4VP 1.0 has a list of what the verifier supports, A128GCM by default. Annex B names one.
+    // In OpenID4VP 1.0, the request lists the supported encryptions; the default is A128GCM. In Annex B, it names one
+    // encryption.
     let supported = metadata?["encrypted_response_enc_values_supported"]?.array?.compactMap(\.string)
     encryption =
       metadata?["authorization_encrypted_response_enc"]?.string
       ?? supported?.first { ["A128GCM", "A256GCM"].contains($0) } ?? "A128GCM"
   }
 
-  /// The query's parameters, objects as JSON text. The client's name must be `redirect_uri:` and where the answer goes
-  /// (OpenID4VP 1.0, 5.9.3), since nothing else says who asks.
+  /// The parameters in the link's query. Objects are JSON text. The client's name must be `redirect_uri:` and the
+  /// `response_uri` (OpenID4VP 1.0, 5.9.3), since nothing else names the client.
   private static func parameters(ofLink link: String) throws -> JSON {
     let members = try link.split(separator: "?", maxSplits: 1).last?.split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1).map { Array($0.utf8) }
@@ -296,22 +279,20 @@ struct OpenID4VPRequest: Sendable {
     }
     let parameters = JSON.object(members ?? [])
     guard let uri = parameters["response_uri"]?.string, parameters["client_id"]?.string == "redirect_uri:" + uri else {
-      throw MockError.unreadableRequest("the link's client_id is not redirect_uri: and its response_uri")
+      throw MockError.unreadableRequest("the link's client_id must be redirect_uri: and its response_uri")
     }
     return parameters
   }
 
   private static func payload(ofCompact text: String?) throws -> JSON {
     let parts = (text ?? "").split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw MockError.unreadableRequest("the request is no compact JWS") }
+    guard parts.count == 3 else { throw MockError.unreadableRequest("the request must be a compact JWS") }
     return try payload(String(parts[1]))
   }
 
   private static func payload(_ text: String?) throws -> JSON {
     guard let bytes = text.flatMap(Base64.decodeURLSafe), let json = try? JSON(parsing: bytes), json.object != nil
-    else {
-      throw MockError.unreadableRequest("the request's payload is no JSON object")
-    }
+    else { throw MockError.unreadableRequest("the request's payload must be a JSON object") }
     return json
   }
 }

@@ -27,8 +27,9 @@ export class API {
     return this.post(`/v1/verification_sessions/${session.id}/submit`, answer);
   }
 
-  readSession(session) {
-    return this.call("GET", `/v1/verification_sessions/${session.id}?expand[]=result`);
+  readSession(session, code) {
+    const query = code ? `&response_code=${encodeURIComponent(code)}` : "";
+    return this.call("GET", `/v1/verification_sessions/${encodeURIComponent(session.id)}?expand[]=result${query}`);
   }
 
   /** `{answer, device_responses}`: the answer to submit, and what the wallet encrypted in it. */

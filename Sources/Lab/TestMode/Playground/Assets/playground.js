@@ -24,9 +24,11 @@ class Playground {
     this.on("answer-browser", "click", () => this.answerByBrowser());
     this.on("look", "click", () => this.look());
     this.on("copy", "click", () => this.copy());
+    this.on("hosted", "click", () => this.openHostedPage());
     byId("protocols").addEventListener("change", () => this.restrictPresets());
     this.restrictPresets();
     document.body.dataset.ready = "true";
+    this.comeBack().catch((error) => this.explain(error));
   }
 
   /** One step at a time; what goes wrong is said above. */
@@ -94,6 +96,7 @@ class Playground {
     this.asked = body;
     byId("copied").textContent = "";
     byId("session-id").textContent = this.session.id;
+    show("hosted", this.session.url !== undefined);
     const web = this.session.digital_credential_requests;
     byId("requests").replaceChildren(
       jsonBlock("What the backend sent to the server", body, { id: "sent" }),
@@ -104,10 +107,25 @@ class Playground {
         ? [jsonBlock("digital_credential_requests: for navigator.credentials.get", web, { id: "web-json" })]
         : []));
     await this.offerAnswers();
-    for (const [id, isShown] of [["request", true], ["answer", true], ["verdict", false]]) show(id, isShown);
+    for (const id of ["request", "answer", "empty"]) show(id);
+    byId("empty").textContent = "The request is made. Choose a way of answering below.";
     byId("contents").replaceChildren();
     this.verdict.clear();
     this.focus("request-title");
+  }
+
+  /** Another session with the same request, which comes back here. */
+  async openHostedPage() {
+    const { url } = await this.api.createSession({ ...this.asked, return_url: `${location.origin}/playground` });
+    location.assign(url);
+  }
+
+  /** Shows the session that the hosted page has brought back. */
+  async comeBack() {
+    const query = new URLSearchParams(location.search);
+    if (!query.has("session")) return;
+    history.replaceState(null, "", location.pathname);
+    this.conclude(await this.api.readSession({ id: query.get("session") }, query.get("response_code")), undefined);
   }
 
   async offerAnswers() {
@@ -170,7 +188,7 @@ class Playground {
   }
 
   conclude(session, expected) {
-    show("verdict");
+    show("empty", false);
     this.verdict.show(session, expected);
     this.focus("verdict-title");
   }

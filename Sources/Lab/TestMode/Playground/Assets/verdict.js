@@ -15,7 +15,7 @@ const STAGES = [
   ["The device", /^mdoc\.device_/],
   ["Validity and revocation", /^(mdoc\.validity|revocation)\./],
   ["The zero-knowledge proof", /^zk\./],
-  ["What was asked", /^policy\./],
+  ["Requested data", /^policy\./],
 ];
 
 export class VerdictView {

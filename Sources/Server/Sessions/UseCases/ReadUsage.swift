@@ -1,0 +1,46 @@
+import Base
+
+extension VerificationService {
+  /// `GET /v1/usage`: what a relying party has in the store, beside its quota.
+  package func usage(as caller: Caller) async throws(ServiceError) -> Reply {
+    let party = caller.relyingParty
+    return Reply(json: UsageView.shape.write(UsageView(used: try await usage(of: party), quota: party.quota)))
+  }
+}
+
+struct UsageView: Sendable {
+  let used: StoreUsage
+  let quota: Quota
+
+  private struct Share: Sendable {
+    let used: Int64
+    let limit: Int64?
+
+    init(_ used: Int64, of limit: Int64?) { (self.used, self.limit) = (used, limit) }
+  }
+
+  static let shape = Shape<UsageView>.open(
+    "Usage", "What the relying party has in the store, beside its quota.",
+    [
+      .always("object", { _ in "usage" }, .kind, "`usage`."),
+      .always(
+        "open_sessions", { Share($0.used.openSessions, of: $0.quota.openSessions) }, share,
+        "Sessions that wait for a response."),
+      .always(
+        "bytes", { Share($0.used.bytes, of: $0.quota.bytes) }, share,
+        "Bytes of sessions, with everything kept of them."),
+      .always(
+        "idempotency_bytes", { Share($0.used.idempotencyBytes, of: $0.quota.idempotencyBytes) }, share,
+        "Bytes of replies that are kept under idempotency keys."),
+    ])
+
+  /// As large as every client's numbers are exact.
+  private static let number = Shape<Int64>.integer(0...((1 << 53) - 1))
+
+  private static let share = Shape<Share>.open(
+    "UsageShare", "A use, and its bound.",
+    [
+      .always("used", \.used, number, "What is used."),
+      .orNull("limit", \.limit, number, "The bound; null if the configuration sets none."),
+    ])
+}

@@ -1,0 +1,96 @@
+import Base
+import Sessions
+
+/// Records the outcomes of a node one after the other, since each locks the head of the node's audit chain until its
+/// commit is on disk. Outcomes that arrive during a commit share the next commit, and need no connections of their own.
+final class OutcomeQueue: Sendable {
+  /// Maximum number of outcomes in one commit. Bounds a caller's wait, and the number of outcomes that are repeated if
+  /// one fails.
+  static let largestGroup = 64
+
+  private struct Waiting: Sendable {
+    let statement: PostgreSQLStatement
+    let session: SessionID
+    let continuation: CheckedContinuation<Result<Bool, StoreError>, Never>
+  }
+
+  private struct State {
+    var waiting: [Waiting] = []
+    var isRunning = false
+  }
+
+  private let pool: PostgreSQLPool
+  private let state = Locked(State())
+
+  init(_ pool: PostgreSQLPool) { self.pool = pool }
+
+  /// Runs the statement that records an outcome. Returns true if it made a change, which is then durable.
+  func record(_ statement: PostgreSQLStatement, of session: SessionID) async throws(StoreError) -> Bool {
+    let result = await withCheckedContinuation { continuation in
+      let waiting = Waiting(statement: statement, session: session, continuation: continuation)
+      let isFirst = state.withLock { state in
+        state.waiting.append(waiting)
+        defer { state.isRunning = true }
+        return !state.isRunning
+      }
+      if isFirst { runNext() }
+    }
+    return try result.get()
+  }
+
+  /// Passes the next group to a connection, and afterwards the outcomes that have arrived meanwhile.
+  private func runNext() {
+    pool.enqueue(
+      StoreJob(
+        work: { [self] connection in
+          let group = take(atMost: Self.largestGroup)
+          for (waiting, result) in zip(group, Self.run(group, on: connection)) {
+            waiting.continuation.resume(returning: result)
+          }
+        },
+        finish: { [self] error in
+          // No connection took the group, so no outcome was recorded.
+          if let error {
+            for waiting in take(atMost: .max) { waiting.continuation.resume(returning: .failure(error)) }
+          }
+          let hasMore = state.withLock { state in
+            state.isRunning = !state.waiting.isEmpty
+            return state.isRunning
+          }
+          if hasMore { runNext() }
+        }))
+  }
+
+  private func take(atMost count: Int) -> [Waiting] {
+    state.withLock { state in
+      let group = Array(state.waiting.prefix(count))
+      state.waiting.removeFirst(group.count)
+      return group
+    }
+  }
+
+  /// Runs the group in one transaction. If an outcome cannot be recorded, runs each outcome by itself.
+  private static func run(_ group: [Waiting], on connection: PostgreSQLConnection) -> [Result<Bool, StoreError>] {
+    if group.count > 1 {
+      do throws(StoreError) {
+        return try connection.pipeline([hold(group)] + group.map(\.statement)).dropFirst().map { .success($0 > 0) }
+      } catch {
+        // If the connection was lost, the outcomes must count as not recorded. If the database was too slow for the
+        // group, single outcomes would be no faster.
+        if case .unavailable = error { return group.map { _ in .failure(error) } }
+      }
+    }
+    return group.map { waiting in
+      Result { () throws(StoreError) in try connection.run(waiting.statement.sql, waiting.statement.values) > 0 }
+    }
+  }
+
+  /// Locks the group's sessions before the chain's head, as every change of a session does. Otherwise the two could
+  /// deadlock: a redaction holds its session and waits for the head, while the group holds the head and waits for that
+  /// session.
+  private static func hold(_ group: [Waiting]) -> PostgreSQLStatement {
+    PostgreSQLStatement(
+      sql: "SELECT id FROM sessions WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE",
+      values: [.texts(group.map(\.session.text))])
+  }
+}

@@ -1,0 +1,291 @@
+/// A member of an object: its name, its form, and how it is read and written.
+package struct Field<Root, Value>: Sendable {
+  let name: String
+  let schema: Schema
+  let isRequired: Bool
+  /// Nil with a fault noted. The JSON is nil for an absent member.
+  fileprivate let read: @Sendable (JSON?, _ pointer: String, inout Faults) -> Value?
+  /// Writes the member; nil if it is omitted.
+  fileprivate let write: @Sendable (Root) -> JSON?
+
+  /// A required member.
+  package init(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, _ summary: String
+  ) {
+    self.init(name: name, schema: shape.schema.asMember(summary), isRequired: true) { json, pointer, faults in
+      if let json { return shape.read(json, pointer, &faults) }
+      faults.add(pointer, "is required")
+      return nil
+    } write: {
+      shape.write(get($0))
+    }
+  }
+
+  /// A member that may be absent. It is omitted if its value is the fallback.
+  private init(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, or fallback: Value,
+    _ summary: String
+  ) where Value: Equatable & Sendable {
+    self.init(name: name, schema: shape.schema.asMember(summary), isRequired: false) { json, pointer, faults in
+      if let json { return shape.read(json, pointer, &faults) }
+      return fallback
+    } write: { root in
+      let value = get(root)
+      return value == fallback ? nil : shape.write(value)
+    }
+  }
+
+  private init(
+    name: String, schema: Schema, isRequired: Bool,
+    read: @escaping @Sendable (JSON?, _ pointer: String, inout Faults) -> Value?,
+    write: @escaping @Sendable (Root) -> JSON?
+  ) {
+    self.name = name
+    self.schema = schema
+    self.isRequired = isRequired
+    self.read = read
+    self.write = write
+  }
+
+  package func value(in object: JSON, at pointer: String, _ faults: inout Faults) -> Value? {
+    read(object[name], "\(pointer)/\(name)", &faults)
+  }
+
+  /// A member that may be absent or null. The summary describes that case.
+  package static func optional<Inner: Equatable & Sendable>(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Inner?, _ shape: Shape<Inner>, _ summary: String
+  ) -> Field where Value == Inner? {
+    Field(name, get, shape.orNull, or: nil, summary)
+  }
+
+  /// A member that may be absent or null: its value is then the fallback. The fallback is added to the summary.
+  package static func optional(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, or fallback: Value,
+    _ summary: String
+  ) -> Field where Value: Equatable & Sendable {
+    let text = shape.write(fallback).text()
+    let form = Shape(shape.schema.orNull, read: { $0.isNull ? fallback : shape.read($0, $1, &$2) }, write: shape.write)
+    return Field(name, get, form, or: fallback, text == "[]" ? summary : "\(summary) By default \(text).")
+  }
+
+  /// A member that may be absent, but not null.
+  package static func ifAny<Inner: Equatable & Sendable>(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Inner?, _ shape: Shape<Inner>, _ summary: String = ""
+  ) -> Field where Value == Inner? {
+    let form = shape.orNull
+    let notNull = Shape<Inner?>(shape.schema, read: { shape.read($0, $1, &$2).map { $0 } }, write: form.write)
+    return Field(name, get, notNull, or: nil, summary)
+  }
+
+  /// A member that may be absent, but not null. If absent, its value is the fallback.
+  package static func ifAny(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, or fallback: Value,
+    _ summary: String = ""
+  ) -> Field where Value: Equatable & Sendable {
+    Field(name, get, shape, or: fallback, summary)
+  }
+}
+
+/// A member of an object that is only read.
+package typealias Entry<Value> = Field<Void, Value>
+
+extension Field where Root == Void {
+  /// - Parameters:
+  ///   - fallback: used for a member that is absent or null; nil if the member is required.
+  ///   - absence: the fault of a required member that is absent.
+  package init(
+    _ name: String, _ shape: Shape<Value>, or fallback: JSON? = nil, _ summary: String, absence: String = "is required"
+  ) {
+    let form = shape.schema.asMember(summary)
+    let shown = [[], [:]].contains(fallback) ? nil : fallback
+    self.init(
+      name: name, schema: shown.map { form.with("default", $0) } ?? form, isRequired: fallback == nil
+    ) { json, pointer, faults in
+      if let json = json?.unlessNull ?? fallback { return shape.read(json, pointer, &faults) }
+      faults.add(pointer, absence)
+      return nil
+    } write: { _ in
+      nil
+    }
+  }
+
+  /// A member that may be absent or null: its value is then nil.
+  package static func ifAny<Inner>(
+    _ name: String, _ shape: Shape<Inner>, _ summary: String
+  ) -> Field where Value == Inner? {
+    Field(name: name, schema: shape.schema.asMember(summary), isRequired: false) { json, pointer, faults in
+      guard let json = json?.unlessNull else { return .some(nil) }
+      return shape.read(json, pointer, &faults).map { .some($0) }
+    } write: { _ in
+      nil
+    }
+  }
+}
+
+/// A member of an object that is only written.
+package typealias WrittenMember<Root> = Field<Root, Never>
+
+extension Field where Value == Never {
+  private init(
+    _ name: String, _ schema: Schema, _ summary: String, isRequired: Bool = false,
+    write: @escaping @Sendable (Root) -> JSON?
+  ) {
+    self.init(
+      name: name, schema: schema.asMember(summary), isRequired: isRequired, read: { _, _, _ in nil }, write: write)
+  }
+
+  /// A member that is always present.
+  package static func always<Inner>(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Inner, _ shape: Shape<Inner>, _ summary: String
+  ) -> Field {
+    Field(name, shape.schema, summary, isRequired: true) { shape.write(get($0)) }
+  }
+
+  /// A member that is omitted if it has no value.
+  package static func ifAny<Inner>(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Inner?, _ shape: Shape<Inner>, _ summary: String
+  ) -> Field {
+    Field(name, shape.schema, summary) { get($0).map(shape.write) }
+  }
+
+  /// A member that is null if it has no value. Clients must also accept its absence.
+  package static func orNull<Inner>(
+    _ name: String, _ get: @escaping @Sendable (Root) -> Inner?, _ shape: Shape<Inner>, _ summary: String
+  ) -> Field {
+    let form = shape.orNull
+    return Field(name, form.schema, summary) { form.write(get($0)) }
+  }
+
+  /// Returns the same member, shown only to some readers.
+  package func when(_ isShown: @escaping @Sendable (Root) -> Bool) -> Field {
+    Field(name: name, schema: schema, isRequired: false, read: read) { isShown($0) ? write($0) : nil }
+  }
+}
+
+// MARK: Objects
+
+/// Collects the faults that rules about an object's members find, with the object's pointer.
+///
+/// A class: with a parameter pack, Swift 6.3 does not let closures change an `inout` parameter.
+package final class ObjectContext {
+  package let pointer: String
+  package var faults: Faults
+
+  fileprivate init(_ pointer: String, _ faults: Faults) {
+    self.pointer = pointer
+    self.faults = faults
+  }
+
+  package func add(_ member: String, _ detail: @autoclosure () -> String) {
+    faults.add("\(pointer)/\(member)", detail())
+  }
+}
+
+extension Shape {
+  /// A closed object that is only read. All members are read, so that every fault is noted.
+  ///
+  /// - Parameters:
+  ///   - nullIsAbsent: whether a null member counts as absent; otherwise it is a fault.
+  ///   - retired: the advice for members of earlier versions, by name.
+  ///   - make: gets the members in their order; nil with a fault noted.
+  package static func form<each Member>(
+    _ title: String, nullIsAbsent: Bool = true, retired: [String: String] = [:], _ entries: repeat Entry<each Member>,
+    make: @escaping @Sendable (ObjectContext, repeat each Member) -> Value?
+  ) -> Shape {
+    let schema = closedObject(repeat each entries)
+    let known = schema.members.map(\.name)
+    return .reading(schema.titled(title)) { json, pointer, faults in
+      let members = json.members(of: known, at: pointer, &faults, "must be an object") { name in
+        retired[name] ?? Spelling.unknown(name, among: known)
+      }
+      guard let members else { return nil }
+      if !nullIsAbsent {
+        for member in members where member.value.isNull && known.contains(where: member.name.hasSameBytes) {
+          faults.add("\(pointer)/\(JSONPointer.escape(member.name))", "must not be null")
+        }
+      }
+      let values = (repeat (each entries).value(in: json, at: pointer, &faults))
+      let context = ObjectContext(pointer, faults)
+      defer { faults = context.faults }
+      do { return make(context, repeat try present(each values)) } catch { return nil }
+    }
+  }
+
+  /// A closed object. All members are read, so that every fault is noted; the fault of an unknown member suggests a
+  /// known one.
+  ///
+  /// - Parameter summary: the object's description, for people.
+  package static func object<each Member>(
+    _ title: String, _ summary: String, _ make: @escaping @Sendable (repeat each Member) -> Value,
+    _ fields: repeat Field<Value, each Member>
+  ) -> Shape {
+    let schema = closedObject(repeat each fields)
+    let known = schema.members.map(\.name)
+    let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
+    return Shape(schema.described(summary).titled(title)) { json, pointer, faults in
+      let members = json.members(of: known, at: pointer, &faults, "must be an object" + names) { name in
+        "is not known here" + Spelling.hint(for: name, among: known)
+      }
+      if members == nil { return nil }
+      let values = (repeat (each fields).value(in: json, at: pointer, &faults))
+      do { return make(repeat try present(each values)) } catch { return nil }
+    } write: { value in
+      var members: [JSON.Member] = []
+      for field in repeat each fields {
+        if let json = field.write(value) { members.append(JSON.Member(field.name, json)) }
+      }
+      return .object(members)
+    }
+  }
+
+  /// An object that is written, and that only clients read: a later version may have more members.
+  ///
+  /// - Parameter summary: the object's description, for people.
+  package static func open(_ title: String, _ summary: String, _ members: [WrittenMember<Value>]) -> Shape {
+    let schema = Schema.openObject(
+      members.map { Schema.Member($0.name, $0.schema) }, required: members.filter(\.isRequired).map(\.name))
+    return Shape(schema.described(summary).titled(title)) { _, pointer, faults in
+      faults.add(pointer, "is not read here")
+      return nil
+    } write: { value in
+      .object(members.compactMap { member in member.write(value).map { JSON.Member(member.name, $0) } })
+    }
+  }
+}
+
+extension JSON {
+  /// Nil for null.
+  fileprivate var unlessNull: JSON? { isNull ? nil : self }
+
+  /// The members of an object; nil, with `fault` noted, for any other value. Notes each unknown member.
+  fileprivate func members(
+    of known: [String], at pointer: String, _ faults: inout Faults, _ fault: @autoclosure () -> String,
+    unknown: (String) -> String
+  ) -> [Member]? {
+    guard let members = object else {
+      faults.add(pointer, fault())
+      return nil
+    }
+    for member in members where !known.contains(where: member.name.hasSameBytes) {
+      faults.add("\(pointer)/\(JSONPointer.escape(member.name))", unknown(member.name), isUnknownMember: true)
+    }
+    return members
+  }
+}
+
+private func closedObject<Root, each Member>(_ fields: repeat Field<Root, each Member>) -> Schema {
+  var members: [Schema.Member] = []
+  var required: [String] = []
+  for field in repeat each fields {
+    members.append(Schema.Member(field.name, field.schema))
+    if field.isRequired { required.append(field.name) }
+  }
+  return Schema.object(members, required: required)
+}
+
+private struct AbsentError: Error {}
+
+private func present<Value>(_ value: Value?) throws -> Value {
+  guard let value else { throw AbsentError() }
+  return value
+}

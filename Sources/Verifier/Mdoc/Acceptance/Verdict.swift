@@ -1,0 +1,148 @@
+import Base
+
+/// The result for one response: accepted with the requested elements, or rejected with every reason.
+public struct Verdict: Sendable {
+  public enum Outcome: Sendable {
+    case accepted(AcceptedPresentation)
+    /// At least one reason, the first failed check first.
+    case refused([Reason])
+  }
+
+  public let outcome: Outcome
+  public let report: VerificationReport
+  /// The data of a simulator's response, beside its rejection; nil unless the protocol is set to show such data.
+  public internal(set) var simulated: SimulatedPresentation?
+  /// The wallet's own, unverified description of an error that it sent instead of a response. The description may be
+  /// personal, so it is not in the report.
+  public internal(set) var walletDescription: String?
+
+  /// A rejection for all failed checks of the report.
+  public static func refused(_ report: VerificationReport) -> Verdict {
+    precondition(!report.reasons.isEmpty, "a refusal has a failed check")
+    return Verdict(outcome: .refused(report.reasons), report: report)
+  }
+}
+
+/// Every check of one attempt with its outcome, in the order in which they are made. It holds nothing personal.
+public struct VerificationReport: Sendable, Hashable {
+  public let verifiedAt: Timestamp
+  /// SHA-256 of the trust anchors in force, in hexadecimal.
+  public let trustSnapshot: String
+  public let revocationPolicy: RevocationPolicy
+  /// Checks of the envelope and of the response as a whole.
+  public var checks: [Check]
+  public var documents: [DocumentReport]
+
+  public init(
+    verifiedAt: Timestamp, trustSnapshot: String, revocationPolicy: RevocationPolicy = .off, checks: [Check],
+    documents: [DocumentReport] = []
+  ) {
+    self.verifiedAt = verifiedAt
+    self.trustSnapshot = trustSnapshot
+    self.revocationPolicy = revocationPolicy
+    self.checks = checks
+    self.documents = documents
+  }
+
+  /// The failed checks, in order. The first failed check names the rejection.
+  public var reasons: [Reason] {
+    checks.filter { $0.outcome == .failed }.map { Reason($0) }
+      + documents.enumerated().flatMap { index, document in
+        document.checks.filter { $0.outcome == .failed }.map { Reason($0, document: index) }
+      }
+  }
+}
+
+/// The checks of one document.
+public struct DocumentReport: Sendable, Hashable {
+  /// The document type as the document gives it, possibly unverified: at most 256 printable bytes.
+  public let docType: String
+  public var checks: [Check]
+
+  public init(docType: String, checks: [Check]) {
+    self.docType = docType
+    self.checks = checks
+  }
+}
+
+/// Verified documents that satisfy the request, with only the requested elements. Only `AcceptanceRules` makes one.
+public struct AcceptedPresentation: Sendable {
+  public let documents: [AcceptedDocument]
+
+  /// Whether the response holds unread data that may be personal: an unrequested proof, an encrypted document, a member
+  /// that no standard names.
+  package let leavesUnread: Bool
+
+  /// The period for which the whole response may be kept as received: the strictest period of any element that it
+  /// discloses, requested or not. The response may not be kept if part of it was not read.
+  public var retention: Retention { leavesUnread ? .none : .strictest(of: documents.map(\.retention)) }
+
+  /// Whether the presentation holds an element or an age answer. It may hold neither: the request may name no element,
+  /// or the person may decline all elements.
+  public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
+}
+
+/// One verified document, reduced to the requested data. Personal: it has no mirror and a redacted description.
+public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflectable {
+  /// An element and its verified value.
+  public struct Element: Sendable {
+    public let reference: ElementReference
+    public let value: ElementValue
+    /// The requested retention; `none` without a request.
+    public let retention: Retention
+  }
+
+  /// The index of the requested document that it satisfies; nil without a request.
+  public let requestIndex: Int?
+  public let docType: String
+  /// The requested issuer-signed elements, in the order of the response.
+  public let elements: [Element]
+  /// The requested elements that the device signed with the issuer's authorisation. Device-signed elements never
+  /// satisfy a request.
+  public let deviceSignedElements: [Element]
+  public let ageAnswers: [AgeAnswer]
+  public let missingElements: [ElementReference]
+  /// Returned elements that were not requested. Their values are dropped.
+  public let unrequestedElements: [ElementReference]
+  /// The strictest retention of all elements that the document discloses, including device-signed elements.
+  let retention: Retention
+  public let issuer: DocumentIssuer
+  /// Nil if a zero-knowledge proof hides the validity.
+  public let validity: DocumentValidity?
+  public let deviceAuthentication: DeviceAuthenticationMethod
+  public let revocation: RevocationStatus
+
+  var disclosesSomething: Bool { !elements.isEmpty || !deviceSignedElements.isEmpty || !ageAnswers.isEmpty }
+
+  public var description: String { "AcceptedDocument(\(docType), redacted)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The answer to "is the person at least `threshold` years old?", with the element that proves it. Personal: it has no
+/// mirror and a redacted description.
+public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  public let threshold: Int
+  public let answer: Bool
+  public let provedBy: ElementReference
+
+  public var description: String { "AgeAnswer(\(threshold), redacted)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension CheckList {
+  /// Notes whether a profile rule is kept. A broken rule warns, and rejects in strict mode.
+  package mutating func expect(
+    _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
+  ) {
+    if isStrict { require(condition, code, detail()) } else { expect(condition, code, detail()) }
+  }
+}
+
+/// Element names for a check's detail, each with a remark. The list is bounded, since a wallet chooses the names.
+func names(_ elements: [ElementReference]) -> String? { names(elements.map { ($0, "") }) }
+
+func names(_ elements: [(ElementReference, String)]) -> String? {
+  guard !elements.isEmpty else { return nil }
+  let more = elements.count > 8 ? " and \(elements.count - 8) more" : ""
+  return elements.prefix(8).map { "\(shown($0.namespace)) \(shown($0.identifier))\($1)" }.joined(separator: ", ") + more
+}
