@@ -32,8 +32,11 @@ import Testing
     // The signature's bit string in two pieces of a constructed one.
     let template = try maker.signerTemplate()
     let whole = try template.signed(by: maker.root.key)
+    // An ECDSA signature is below 128 bytes: its length is one byte, its first bits are all used, and it is a sequence.
     let signature = try #require(
-      whole.indices.last { whole[$0] == 0x03 && whole[$0 + 1] == UInt8(whole.count - $0 - 2) })
+      whole.indices.dropLast(3).last {
+        whole[$0] == 0x03 && Int(whole[$0 + 1]) == whole.count - $0 - 2 && whole[$0 + 2] == 0 && whole[$0 + 3] == 0x30
+      })
     let content = Array(whole[(signature + 3)...])
     let pieces = DER.element(
       0x23, DER.bitString(Array(content[..<10])) + DER.bitString(Array(content[10...])))
