@@ -179,7 +179,7 @@ extension ServerAdditions {
           wallet.routes + [SimulatedOutcome.route(wallet), DiagnosticRoute.route, check.route])
       ],
       schemas: [.init("OpenedMockResponse", OpenedMockResponse.shape.schema)] + DiagnosticRoute.schemas,
-      pages: PlaygroundRoutes.all(apiKey: apiKey), end: end)
+      pages: PlaygroundRoutes.all(apiKey: apiKey, wallet.authority), end: end)
   }
 }
 

@@ -65,7 +65,9 @@ final class Transfer {
   private var isMessage: Bool { if case .message = ticket.request { true } else { false } }
 
   private var success: Step {
-    let reply = WebReply(status: header.status, retryAfter: header.retryAfter)
+    let reply = WebReply(
+      status: header.status, retryAfter: header.retryAfter,
+      location: header.isRedirect ? header.locations.first : nil)
     let list = FetchedList(bytes: body, mediaType: header.mediaType, maxAge: header.maxAge, expires: header.expires)
     return .ended(.success((reply, list)))
   }
@@ -95,7 +97,7 @@ final class Transfer {
     }
     let end = line.lastIndex { $0 != 0x0d && $0 != 0x0a }.map { $0 + 1 } ?? 0
     header.read(String(decoding: line[..<end], as: UTF8.self))
-    // Only the status of the reply to a message counts.
+    // Every reply to a message counts.
     guard header.isComplete, error == nil, !isMessage else { return true }
     // The request asks for no encoding. An encoded reply is read only if libcurl unpacks it piece by piece.
     guard [nil, "", "identity", "gzip", "x-gzip"].contains(header.encoding) else {
@@ -224,8 +226,12 @@ extension Transfer {
       guard !ticket.rules.mediaTypes.isEmpty else { return }
       add(["Accept: " + ticket.rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
     case .message(let message):
-      options.set(CURLOPT_POST, 1)
-      options.set(body: message.body)
+      if let body = message.body {
+        options.set(CURLOPT_POST, 1)
+        options.set(body: body)
+      } else {
+        options.set(CURLOPT_HTTPGET, 1)
+      }
       add(message.headers, as: CURLOPT_HTTPHEADER, to: &options)
     }
   }

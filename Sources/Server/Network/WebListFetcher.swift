@@ -48,7 +48,7 @@ package final class WebListFetcher: ListFetcher {
   }
 }
 
-/// Posts messages to configured addresses, under the same guard, on a thread of its own.
+/// Sends messages to configured addresses, under the same guard, on a thread of its own.
 package final class WebPoster: Sendable {
   private let thread: TransferThread
 
@@ -65,10 +65,18 @@ package final class WebPoster: Sendable {
   package func post(
     _ message: WebMessage, to address: String, allowing rules: FetchRules
   ) async throws(FetchError) -> WebReply {
+    try await exchange(message, with: address, allowing: rules).reply
+  }
+
+  /// The same, with the reply's content: its first `maximumBytes`.
+  package func exchange(
+    _ message: WebMessage, with address: String, allowing rules: FetchRules
+  ) async throws(FetchError) -> (reply: WebReply, content: FetchedList) {
     let ticket = FetchTicket(
       try ListAddress(address, allowing: rules), .message(message), rules: rules,
       deadline: ContinuousClock.now + rules.timeLimit)
-    return try await thread.outcome(of: ticket).get().reply
+    let (reply, list) = try await thread.outcome(of: ticket).get()
+    return (reply, list)
   }
 }
 

@@ -6,7 +6,7 @@ import Trust
 enum WebRequest: Sendable {
   /// Fetches a list, by a GET that follows redirects.
   case list
-  /// Sends a message, by a POST that follows no redirect. Only the status and `Retry-After` of the reply count.
+  /// Sends a message, and follows no redirect. No status of the reply is an error.
   case message(WebMessage)
 }
 
@@ -14,9 +14,10 @@ enum WebRequest: Sendable {
 package struct WebMessage: Sendable, Hashable {
   /// `Name: value`, in printable ASCII.
   package let headers: [String]
-  package let body: [UInt8]
+  /// What a POST sends; nil for a GET.
+  package let body: [UInt8]?
 
-  package init(headers: [String], body: [UInt8]) {
+  package init(headers: [String] = [], body: [UInt8]?) {
     self.headers = headers
     self.body = body
   }
@@ -26,10 +27,13 @@ package struct WebMessage: Sendable, Hashable {
 package struct WebReply: Sendable, Hashable {
   package let status: Int
   package let retryAfter: RetryAfter?
+  /// The target of a redirect, as the reply names it.
+  package let location: String?
 
-  package init(status: Int, retryAfter: RetryAfter? = nil) {
+  package init(status: Int, retryAfter: RetryAfter? = nil, location: String? = nil) {
     self.status = status
     self.retryAfter = retryAfter
+    self.location = location
   }
 }
 

@@ -11,6 +11,8 @@ package struct MockAuthority: Sendable {
   package let stateOrProvince: String
   /// The addresses of its lists in certificates and documents.
   package private(set) var addresses: MockAddresses
+  /// A document signer of another authority, its certificate first, in place of this authority's own.
+  package var givenSigner: (key: PrivateKey, chain: [[UInt8]])?
   let seed: MockSeed
 
   /// - Throws: `MockError.curveCannotSign` for X25519 and X448.
@@ -25,6 +27,9 @@ package struct MockAuthority: Sendable {
     self.stateOrProvince = stateOrProvince
     self.addresses = addresses
   }
+
+  /// The seed, by which another mock wallet becomes the same authority.
+  package var seedBytes: [UInt8] { seed.secret }
 
   /// Returns the same authority, with its lists at other addresses.
   package func publishing(at addresses: MockAddresses) -> MockAuthority {
@@ -141,7 +146,7 @@ package struct MockAddresses: Sendable, Hashable {
 
 /// The source of all pseudorandom bytes: HKDF of the seed, with a label for each purpose.
 struct MockSeed: Sendable {
-  private let secret: [UInt8]
+  fileprivate let secret: [UInt8]
 
   init(_ secret: [UInt8]) { self.secret = secret }
 

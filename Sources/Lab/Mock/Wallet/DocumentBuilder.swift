@@ -119,6 +119,11 @@ struct DocumentSetup: Sendable {
     held = wallet.documents
     self.data = data
     signer = try MockSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    if let given = authority.givenSigner, let certificate = given.chain.first {
+      signer.key = given.key
+      signer.finish = { _ in certificate }
+      signer.further = Array(given.chain.dropFirst())
+    }
     // Each copy of a document has its own device key.
     deviceKey = try authority.seed.key(
       "device/\(data.docType)" + (requested.copy == 0 ? "" : "/\(requested.copy)"), on: wallet.deviceCurve)

@@ -14,6 +14,9 @@ package struct MockWallet: Sendable {
   package let issuing: MockIssuing
   /// Makes zero-knowledge proofs; nil for a wallet that makes none.
   package let prover: MockProver?
+  /// Whether a DCQL query is answered in full or not at all, as OpenID4VP 1.0, 6.4.2 prescribes. If not, the wallet
+  /// answers in part, so that a rejection can be tested.
+  package var answersOnlyInFull = false
 
   package init(
     authority: MockAuthority, documents: [MockDocumentData] = MockPerson.documents, deviceCurve: Curve = .p256,

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 
 /// One running process of a harness, in a process group of its own.
-struct HarnessChild: Sendable {
+package struct HarnessChild: Sendable {
   /// Also the id of its group.
   private let process: pid_t
   /// A socket, since a write to a socket can be made without raising SIGPIPE.
@@ -49,6 +49,21 @@ struct HarnessChild: Sendable {
     self.process = process
     (input, output, self.errors) = (own[0], own[1], own[2])
     for end in own { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+  }
+
+  /// The first line that a command writes, given to `/bin/sh -c`. The command reads `question` and is then stopped.
+  package static func line(
+    of command: String, asked question: [UInt8] = [], bounds: HarnessProcess.Bounds = .init()
+  ) async throws(VerdictError) -> [UInt8] {
+    try await VerdictError.blocking { () throws(VerdictError) in
+      guard let child = HarnessChild(command) else { throw .gone("\(command) could not be started") }
+      defer { child.stop() }
+      do throws(VerifierError) {
+        return try child.exchange(question, within: bounds.reply, bounds: bounds)
+      } catch {
+        throw .ended(error)
+      }
+    }
   }
 
   /// Ends the group, and takes the process's status from the system.

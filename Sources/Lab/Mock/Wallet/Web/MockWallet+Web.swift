@@ -66,6 +66,21 @@ extension MockWallet {
   }
 }
 
+extension MockRequest {
+  /// The documents that a request object or a link asks for.
+  package init(ofRequestObject object: [UInt8]) throws {
+    self = try OpenID4VPRequest(requestObject: object).requested.request
+  }
+
+  /// The documents that an entry of a Digital Credentials API request asks for.
+  package init(ofDigitalCredential protocolName: String, data: JSON) throws {
+    self =
+      protocolName == MockProtocol.annexC
+      ? try RequestedDocuments(deviceRequest: data["deviceRequest"]?.string ?? "").request
+      : try OpenID4VPRequest(protocolName: protocolName, data: data, origin: "").requested.request
+  }
+}
+
 /// A wallet's response to a web protocol's request.
 package struct MockWebResponse: Sendable {
   /// `data` of the DigitalCredential; the fields of a posted form, all of them strings.

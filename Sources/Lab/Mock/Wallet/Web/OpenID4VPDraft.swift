@@ -10,7 +10,8 @@ extension MockWallet {
   ) throws -> MockWebResponse {
     let requested = parsed.requested.restricted(to: request)
     let expected = try OpenID4VPDraft(parsed, seed: authority.seed)
-    let chosen = try requested.chosen(by: self, at: now)
+    let chosen = try requested.chosen(
+      by: self, inFull: answersOnlyInFull && !parsed.channel.isAnnexB, at: now)
     let device = try deviceAuthentication(authentication, parsed)
     let groups = parsed.channel.isAnnexB ? [chosen] : chosen.map { [$0] }
     return try variant.applied(
@@ -220,7 +221,7 @@ struct OpenID4VPRequest: Sendable {
   /// - Parameter requestObject: a compact JWS (RFC 9101), or a link with the parameters.
   init(requestObject: [UInt8]) throws {
     let text = String(decoding: requestObject, as: UTF8.self)
-    let parameters = try text.contains("://?") ? Self.parameters(ofLink: text) : Self.payload(ofCompact: text)
+    let parameters = try text.contains("://") ? Self.parameters(ofLink: text) : Self.payload(ofCompact: text)
     guard let responseURI = parameters["response_uri"]?.string else {
       throw MockError.unreadableRequest("response_uri is missing")
     }
@@ -255,8 +256,7 @@ struct OpenID4VPRequest: Sendable {
       ?? supported?.first { ["A128GCM", "A256GCM"].contains($0) } ?? "A128GCM"
   }
 
-  /// The parameters in the link's query. Objects are JSON text. The client's name must be `redirect_uri:` and the
-  /// `response_uri` (OpenID4VP 1.0, 5.9.3), since nothing else names the client.
+  /// The parameters in the link's query. Objects are JSON text.
   private static func parameters(ofLink link: String) throws -> JSON {
     let members = try link.split(separator: "?", maxSplits: 1).last?.split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1).map { Array($0.utf8) }
@@ -277,11 +277,7 @@ struct OpenID4VPRequest: Sendable {
       return JSON.Member(
         String(decoding: parts[0], as: UTF8.self), json ?? .string(String(decoding: value, as: UTF8.self)))
     }
-    let parameters = JSON.object(members ?? [])
-    guard let uri = parameters["response_uri"]?.string, parameters["client_id"]?.string == "redirect_uri:" + uri else {
-      throw MockError.unreadableRequest("the link's client_id must be redirect_uri: and its response_uri")
-    }
-    return parameters
+    return JSON.object(members ?? [])
   }
 
   private static func payload(ofCompact text: String?) throws -> JSON {

@@ -45,13 +45,14 @@ struct RequestedDocuments: Sendable {
   /// first set whose document types it has, so that a rejection can be tested. Otherwise returns the wallet's documents
   /// of the first set.
   ///
-  /// - Throws: `MockError.noRequestedDocument` if the wallet has none of the documents.
-  func chosen(by wallet: MockWallet, at now: Timestamp) throws -> [Query] {
+  /// - Parameter inFull: whether the wallet satisfies a set in full, or refuses.
+  /// - Throws: `MockError.noRequestedDocument` if the wallet has none of the documents, or refuses.
+  func chosen(by wallet: MockWallet, inFull: Bool = false, at now: Timestamp) throws -> [Query] {
     let held = queries.map { wallet.holds($0.document) }
     let full = queries.map { wallet.satisfying($0, at: now) }
+    let satisfied = alternatives.first { set in !set.isEmpty && set.allSatisfy { full[$0] != nil } }
     let whole =
-      alternatives.first { set in !set.isEmpty && set.allSatisfy { full[$0] != nil } }
-      ?? alternatives.first { set in !set.isEmpty && set.allSatisfy { held[$0] } }
+      satisfied ?? (inFull ? [] : alternatives.first { set in !set.isEmpty && set.allSatisfy { held[$0] } })
     let positions = whole ?? (alternatives.first ?? []).filter { held[$0] }
     guard !positions.isEmpty else { throw MockError.noRequestedDocument(queries.map(\.document.docType)) }
     return positions.map { full[$0] ?? queries[$0] }
