@@ -25,7 +25,7 @@ enum Program {
       "Verify": [VerifyCommand.command, InspectCommand.command, CodesCommand.command, CatalogueCommand.command],
       "Trust and keys": [TrustCommand.command, KeysCommand.command, CircuitsCommand.command],
       "Operate": [AuditCommand.command, BenchCommand.command],
-      "Test": [MockCommand.command, VectorsCommand.command],
+      "Test": [WalletCommand.command, MockCommand.command, VectorsCommand.command],
       "About the program": [version, ReferenceCommand.command, ManCommand.command, CompletionCommand.command],
     ],
     notes: [

@@ -18,21 +18,49 @@ enum MockCommand {
 
   /// The options about the issuer and the holder, shared by all verbs that make a response.
   static let walletOptions: [Option] = [
-    .variant, .mockRequest, .person, .lists, .seed, .issuerCurve, .deviceCurve, .at, .json,
+    .variant, .mockRequest, .person, .lists, .seed, .issuerCurve, .issuerKey, .issuerChain, .deviceCurve, .at, .json,
   ]
 
   /// The options of a wallet that may send a zero-knowledge proof.
   static let provingOptions = walletOptions + [.circuits]
 
-  static func authority(_ arguments: Arguments) throws(Failure) -> MockAuthority {
-    let seed = try arguments.hex(.seed, length: 1...1_024) ?? Array("mdoc mock".utf8)
+  /// The authority of the options.
+  /// - Parameters:
+  ///   - seed: the seed if no option gives one.
+  ///   - lists: the address of the lists if no option gives one.
+  static func authority(
+    _ arguments: Arguments, seed: [UInt8] = Array("mdoc mock".utf8), lists: String? = nil
+  ) throws(Failure) -> MockAuthority {
+    let seed = try arguments.hex(.seed, length: 1...1_024) ?? seed
     let curve = try curve(.issuerCurve, arguments)
-    let base = arguments.value(.lists).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
-    return try made { try MockAuthority(seed: seed, issuerCurve: curve, addresses: MockAddresses(base: base)) }
+    let base = (arguments.value(.lists) ?? lists).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+    var authority = try made {
+      try MockAuthority(seed: seed, issuerCurve: curve, addresses: MockAddresses(base: base))
+    }
+    authority.givenSigner = try givenSigner(arguments)
+    return authority
   }
 
-  static func wallet(_ arguments: Arguments) throws(Failure) -> MockWallet {
-    let authority = try authority(arguments)
+  /// A document signer of another test authority.
+  private static func givenSigner(_ arguments: Arguments) throws(Failure) -> (key: PrivateKey, chain: [[UInt8]])? {
+    guard arguments.has(.issuerKey) || arguments.has(.issuerChain) else { return nil }
+    guard let path = arguments.value(.issuerKey), arguments.has(.issuerChain) else {
+      throw .usage("--issuer-key and --issuer-chain need each other")
+    }
+    let chain = try FoundCertificate.certificates(in: arguments.values(.issuerChain))
+    guard let certified = chain.first?.publicKey else {
+      throw .unreadable("--issuer-chain begins with a certificate whose key is on none of mdoc's curves")
+    }
+    let key = try KeyFile.privateKey(path, on: certified.curve)
+    guard key.publicKey == certified else {
+      throw .unreadable("key \(path): is not the key of the first certificate of --issuer-chain")
+    }
+    return (key, chain.map { Array($0.der) })
+  }
+
+  /// - Parameter authority: the documents' authority; nil for the authority of the options.
+  static func wallet(_ arguments: Arguments, of authority: MockAuthority? = nil) throws(Failure) -> MockWallet {
+    let authority = try authority ?? self.authority(arguments)
     let deviceCurve = try curve(.deviceCurve, arguments)
     let prover = try arguments.circuitLibrary().map(MockProver.init)
     let documents =
@@ -86,6 +114,10 @@ extension Option {
   static let issuerCurve = Option(
     "issuer-curve", "CURVE", "the curve of the authority's and the signer's keys", fallback: Curve.p256.rawValue,
     choices: Curve.allCases.filter { $0.family != .montgomery }.map(\.rawValue))
+  static let issuerKey = Option(
+    "issuer-key", "FILE", "the key of another authority's document signer, with --issuer-chain")
+  static let issuerChain = Option(
+    "issuer-chain", "PEM", "the signer's certificate, then those above it, without the root", occurrence: .repeatable)
   static let deviceCurve = Option(
     "device-curve", "CURVE", "the device key's curve; X25519 and X448 authenticate by MAC only",
     fallback: Curve.p256.rawValue, choices: Curve.allCases.map(\.rawValue))
@@ -136,7 +168,8 @@ enum MockOutput {
   ) throws(Failure) {
     // A variant states its codes. A correct response with signatures is verified, since the mock signs any content of a
     // person's file, even content that no verifier accepts.
-    let isVerified = variant.name == MockVariant.good.name && isSigned && wallet.prover == nil
+    let isVerified =
+      variant.name == MockVariant.good.name && isSigned && wallet.prover == nil && wallet.authority.givenSigner == nil
     let codes = try isVerified ? codes(of: responses, over: transcript, from: wallet.authority, at: now) : variant.codes
     let file = try arguments.required(.out)
     try FileAccess.write(content, to: file)

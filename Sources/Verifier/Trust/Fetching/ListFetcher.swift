@@ -33,6 +33,13 @@ public enum FetchError: Error, Sendable, Hashable {
   case tooLarge
   /// No complete reply came.
   case unavailable(String)
+
+  public var reason: String {
+    switch self {
+    case .notAllowed(let reason), .unavailable(let reason): reason
+    case .tooLarge: "the reply is too large"
+    }
+  }
 }
 
 /// The limits of one fetch. The defaults are for live mode: HTTPS to public addresses on port 443.
