@@ -106,12 +106,17 @@ enum WalletCommand {
     let isNamed = [Option.seed, .lists, .issuerKey].contains(where: arguments.has)
     guard !isNamed, let address = request.address,
       let reply = try? await visit.exchange(
-        WebMessage(body: nil), with: WebAddress.origin(of: address) + "/playground/config.json"),
+        WebMessage(body: nil), with: Self.origin(of: address) + "/playground/config.json"),
       let mock = reply.json?["mock"], let seed = mock["seed"]?.string.flatMap(Hex.decode),
       let lists = mock["lists"]?.string
     else { return try MockCommand.wallet(arguments) }
     let authority = try MockCommand.authority(arguments, seed: seed, lists: lists)
     return try MockCommand.wallet(arguments, of: authority)
+  }
+
+  /// Scheme, host and port.
+  private static func origin(of address: String) -> String {
+    address.split(separator: "/", omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
   }
 
   // MARK: Answers
@@ -156,7 +161,7 @@ enum WalletCommand {
     guard let address = judgement.claims?["response_uri"]?.string else {
       return (report + [.line("The request names no response_uri, so nothing was sent.")], .rejected)
     }
-    if case .error(let error, _, _) = answer, !error.mayBeSent {
+    if case .error = answer, !judgement.faults.filter({ $0.code.concernsClient }).isEmpty {
       return (report + [.line("Nothing was sent, since it is not sure whose response_uri it is.")], .rejected)
     }
     let reply = try await visit.post(fields, to: address)
@@ -175,6 +180,8 @@ enum WalletCommand {
 private struct ReceivedRequest {
   let content: RequestJudgement.Content
   let arrival: RequestJudgement.Arrival
+  /// The link as it was given; empty over the Digital Credentials API.
+  private var link = ""
   /// `data` of the Digital Credentials API.
   private var data: JSON?
 
@@ -190,9 +197,12 @@ private struct ReceivedRequest {
       for option in [Option.pageOrigin, .answerFile] where arguments.has(option) {
         throw .usage("--\(option.name) is for --request")
       }
-      let link = try await Self.link(operand)
+      link = try await Self.link(operand)
+      guard let read = AuthorizationLink(link) else {
+        throw .unreadable("\(operand.printableLine): is not a link with a request")
+      }
       let key = try MockCommand.made { try MockRequestKey(of: try MockCommand.authority(arguments)) }
-      let fetched = try await visit.request(of: link, encryptedTo: key)
+      let fetched = try await visit.request(of: read, encryptedTo: key)
       (content, arrival) = (fetched.content, fetched.arrival)
     case (nil, let path?):
       guard let origin = arguments.value(.pageOrigin) else { throw .usage("--request needs the page's --origin") }
@@ -200,16 +210,35 @@ private struct ReceivedRequest {
         try JSON(parsing: try FileAccess.read(path, purpose: "request"))
       }
       let requests = json["requests"]?.array ?? json["digital"]?["requests"]?.array ?? [json]
-      let entry = requests.lazy.compactMap(RequestJudgement.Content.entry).first
-      guard let entry else { throw .unreadable("request \(path): has no protocol and data that a wallet knows") }
-      (content, data) = (entry.content, entry.data)
-      arrival = .init(protocolName: entry.protocolName, origin: origin)
+      let found = requests.lazy.compactMap { entry in
+        Self.content(of: entry).map { ($0, entry["protocol"]?.string, entry["data"]) }
+      }.first
+      guard let (content, name, data) = found else {
+        throw .unreadable("request \(path): has no protocol and data that a wallet knows")
+      }
+      (self.content, self.data) = (content, data)
+      arrival = .init(protocolName: name, origin: origin)
     default: throw .usage("give either a link or --request FILE")
     }
   }
 
-  private static func link(_ text: String) async throws(Failure) -> AuthorizationLink {
-    if let link = AuthorizationLink(text) { return link }
+  /// What an entry of the Digital Credentials API asks; nil for a protocol that the wallet does not know.
+  private static func content(of entry: JSON) -> RequestJudgement.Content? {
+    guard let data = entry["data"] else { return nil }
+    switch entry["protocol"]?.string {
+    case "openid4vp-v1-unsigned": return .parameters(data)
+    case "openid4vp-v1-signed", "openid4vp-v1-multisigned":
+      return data["request"].map { .object($0.string.map { Array($0.utf8) } ?? $0.serialized()) }
+    case "org-iso-mdoc":
+      let request = data["deviceRequest"]?.string.flatMap(Base64.decodeURLSafe)
+      return request.map { .deviceRequest($0, encryptionInfo: data["encryptionInfo"]?.string) }
+    default: return nil
+    }
+  }
+
+  /// The operand, or the link in the picture that it names.
+  private static func link(_ text: String) async throws(Failure) -> String {
+    if AuthorizationLink(text) != nil { return text }
     guard FileAccess.exists(text) else {
       throw .usage("\(text.printableLine) is neither a link with a request nor a file")
     }
@@ -221,15 +250,12 @@ private struct ReceivedRequest {
       throw .unreadable(
         "\(text.printableLine): zbarimg (Debian: zbar-tools) found no QR code in it, or is not installed")
     }
-    guard let link = AuthorizationLink(String(decoding: line, as: UTF8.self)) else {
-      throw .unreadable("\(text.printableLine): its QR code is not a link with a request")
-    }
-    return link
+    return String(decoding: line, as: UTF8.self)
   }
 
   /// The request object, or the link that holds the request.
   private var bytes: [UInt8] {
-    if case .object(let object) = content { object } else { Array((arrival.link?.text ?? "").utf8) }
+    if case .object(let object) = content { object } else { Array(link.utf8) }
   }
 
   func response(of wallet: MockWallet, variant: MockVariant, at now: Timestamp) throws -> MockWebResponse {
@@ -250,7 +276,8 @@ private struct ReceivedRequest {
     }
     let findings = judgement.checks.filter { $0.outcome == .failed || $0.outcome == .warning }
     return [
-      .row("Asked by", judgement.client ?? "an unknown party", as: "client"),
+      .row("Asked by", judgement.client.id ?? "a party without a name", as: "client", judgement.client.id),
+      .row("Signed by", judgement.client.certificates.first?.subject.text, as: "signer"),
       .member(
         "documents",
         documents.map { JSON.of(["doc_type": $0.0, "elements": $0.1]) }),
@@ -272,4 +299,12 @@ extension Option {
   fileprivate static let yes = Option(flag: "yes", "answer without asking")
   static let mayTest = Option(
     "i-may-test", "HOST", "another machine that you may test", occurrence: .repeatable)
+}
+
+extension Code {
+  /// Whether a request with this fault leaves open whose request it is, so that no error may be sent either.
+  fileprivate var concernsClient: Bool {
+    CodeGroup.readerAuthentication.codes.contains(self)
+      || rawValue.hasPrefix("request.client_id") || rawValue.hasPrefix("request.response_uri")
+  }
 }
