@@ -3,6 +3,7 @@ import CBOR
 import Cryptography
 import Mdoc
 import Mock
+import Presentation
 import Sessions
 
 enum MockResponse {
@@ -139,14 +140,15 @@ enum MockRequestFile {
 enum MockWeb {
   static let command = Command(
     "web", "make a response to a request of the Digital Credentials API, or to a request object",
-    options: [.webProtocol, .requestData, .webOrigin, .webAuthentication, .out] + MockCommand.provingOptions,
+    options: [.webProtocol, .requestData, .webOrigin, .webAuthentication, Despite.option, .out]
+      + MockCommand.provingOptions,
     notes: [
       "Over the Digital Credentials API, --request-data is `data` of the request's entry, and --origin the page's "
         + "origin. For openid4vp and openid4vp-iso-18013-7-annex-b, --request-data is the request object that the "
         + "wallet fetched; for openid4vp-eu-age-verification, it is the link.",
       "The response is {\"protocol\", \"data\"}, as POST /v1/verification_sessions/{id}/submit takes it. The elements "
-        + "are read from the request itself; --request names the elements that the person agrees to disclose. Same "
-        + "arguments, same bytes.",
+        + "are read from the request itself; --request names the elements that the person agrees to disclose. A request "
+        + "that wallets must refuse is refused, unless --despite names its code. Same arguments, same bytes.",
     ],
     examples: [
       .init(
@@ -176,22 +178,27 @@ enum MockWeb {
     let now = try arguments.time(.at)
     let path = try arguments.required(.requestData)
     let bytes = try FileAccess.read(path, purpose: "request")
-    let response: MockWebResponse
+    let request: ReceivedRequest
     if redirected.contains(name) {
       // White space is dropped from both ends, since a file that was written by hand usually ends with a line feed.
-      let object = Array(bytes.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
-      response = try MockCommand.made {
-        try wallet.answer(
-          requestObject: object, request: agreed, authentication: authentication, variant: variant, at: now)
-      }
+      request = ReceivedRequest(object: Array(bytes.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()))
     } else {
       let data = try readable("request \(path): ") { try JSON(parsing: bytes) }
       guard let origin = arguments.value(.webOrigin) else { throw .usage("\(name) needs the page's --origin") }
-      response = try MockCommand.made {
-        try wallet.answer(
-          digitalCredential: name, data: data, origin: origin, request: agreed, authentication: authentication,
-          variant: variant, at: now)
+      guard let received = ReceivedRequest(protocolName: name, data: data, origin: origin) else {
+        throw .unreadable("request \(path): is not the data of \(name)")
       }
+      request = received
+    }
+    let judgement = RequestJudgement(of: request.content, arrived: request.arrival, at: now)
+    if let fault = try Despite.faults(of: judgement, arguments).first {
+      throw Failure(
+        status: .rejected,
+        message: "a wallet refuses the request: \(fault.code.rawValue): \(fault.detail ?? fault.code.entry.summary); "
+          + "--despite \(fault.code.rawValue) answers it all the same")
+    }
+    let response = try MockCommand.made {
+      try request.response(of: wallet, agreed: agreed, authentication: authentication, variant: variant, at: now)
     }
     let json: JSON = ["protocol": .string(name), "data": response.data]
     try MockOutput.save(

@@ -13,7 +13,7 @@ import Vectors
 enum WalletCommand {
   static let command = Command(
     "wallet", "answer the request of a verifier that you test, as a wallet does",
-    options: [.requestFile, .pageOrigin, .answerFile, .readerRoot, .despite, .yes, .mayTest]
+    options: [.requestFile, .pageOrigin, .answerFile, .readerRoot, Despite.option, .yes, .mayTest]
       + MockCommand.provingOptions.filter { $0.name != Option.mockRequest.name },
     operand: Operand(
       placeholder: "LINK", help: "the link of a request, or a picture of its QR code (read by zbarimg)",
@@ -42,11 +42,10 @@ enum WalletCommand {
     ], action: run)
 
   private static func run(_ arguments: Arguments) async throws(Failure) -> ExitStatus {
-    let despite = try codes(arguments)
     let variant = try MockCommand.variant(arguments)
     let now = try arguments.time(.at)
     let visit = try WalletVisit(hosts: arguments.values(.mayTest))
-    let request = try await ReceivedRequest(arguments, visit)
+    let request = try await request(arguments, visit)
     var wallet = try await wallet(for: request, visit, arguments)
     wallet.answersOnlyInFull = variant.name == MockVariant.good.name
     let judgement = RequestJudgement(
@@ -55,7 +54,7 @@ enum WalletCommand {
 
     var shown = request.report(judgement)
     if !arguments.has(.json) { arguments.console.print(shown) }
-    let faults = judgement.faults.filter { !despite.contains($0.code) }
+    let faults = try Despite.faults(of: judgement, arguments)
     let answer: Answer
     if let fault = faults.first {
       answer = .error(WalletError(for: fault.code), "refused", of: fault.code)
@@ -78,15 +77,29 @@ enum WalletCommand {
     return status
   }
 
-  private static func codes(_ arguments: Arguments) throws(Failure) -> [Code] {
-    var codes: [Code] = []
-    for name in arguments.values(.despite) {
-      guard let code = Code(rawValue: name) else {
-        throw .unknown("code", name, among: Code.allCases.map(\.rawValue), or: " (mdoc codes lists them)")
+  private static func request(_ arguments: Arguments, _ visit: WalletVisit) async throws(Failure) -> ReceivedRequest {
+    switch (arguments.operand, arguments.value(.requestFile)) {
+    case (let link?, nil):
+      for option in [Option.pageOrigin, .answerFile] where arguments.has(option) {
+        throw .usage("--\(option.name) is for --request")
       }
-      codes.append(code)
+      let authority = try MockCommand.authority(arguments)
+      let key = try MockCommand.made { try MockRequestKey(of: authority) }
+      return try await ReceivedRequest(link: link, visit, encryptedTo: key)
+    case (nil, let path?):
+      guard let origin = arguments.value(.pageOrigin) else { throw .usage("--request needs the page's --origin") }
+      let bytes = try FileAccess.read(path, purpose: "request")
+      let json = try readable("request \(path): ") { try JSON(parsing: bytes) }
+      let requests = json["requests"]?.array ?? json["digital"]?["requests"]?.array ?? [json]
+      let known = requests.lazy.compactMap { entry in
+        ReceivedRequest(protocolName: entry["protocol"]?.string ?? "", data: entry["data"] ?? .null, origin: origin)
+      }
+      guard let request = known.first else {
+        throw .unreadable("request \(path): has no protocol and data that a wallet knows")
+      }
+      return request
+    default: throw .usage("give either a link or --request FILE")
     }
-    return codes
   }
 
   /// Whether the person agrees.
@@ -141,7 +154,7 @@ enum WalletCommand {
       report = [.row("Answered", variant.name, as: "answered")]
     case .error(let error, let reason, let code):
       let state = judgement.claims?["state"]?.string.map { JSON.string($0) }
-      fields = .members(["error": .string(error.rawValue), "state": request.isOverBrowser ? nil : state])
+      fields = .members(["error": .string(error.rawValue), "state": request.protocolName == nil ? state : nil])
       report = [
         .row("Not answered", "\(error.rawValue): \(code?.rawValue ?? reason)", as: "error", error.rawValue)
       ]
@@ -176,117 +189,6 @@ enum WalletCommand {
   }
 }
 
-/// A request as it reached the wallet, by a link or from a page.
-private struct ReceivedRequest {
-  let content: RequestJudgement.Content
-  let arrival: RequestJudgement.Arrival
-  /// The link as it was given; empty over the Digital Credentials API.
-  private var link = ""
-  /// `data` of the Digital Credentials API.
-  private var data: JSON?
-
-  /// The protocol over the Digital Credentials API; nil for a link.
-  var protocolName: String? { arrival.protocolName }
-  var isOverBrowser: Bool { protocolName != nil }
-  /// The address of the verifier; nil over the Digital Credentials API.
-  var address: String? { arrival.link.flatMap { $0.requestURI ?? $0["response_uri"]?.string } }
-
-  init(_ arguments: Arguments, _ visit: WalletVisit) async throws(Failure) {
-    switch (arguments.operand, arguments.value(.requestFile)) {
-    case (let operand?, nil):
-      for option in [Option.pageOrigin, .answerFile] where arguments.has(option) {
-        throw .usage("--\(option.name) is for --request")
-      }
-      link = try await Self.link(operand)
-      guard let read = AuthorizationLink(link) else {
-        throw .unreadable("\(operand.printableLine): is not a link with a request")
-      }
-      let key = try MockCommand.made { try MockRequestKey(of: try MockCommand.authority(arguments)) }
-      let fetched = try await visit.request(of: read, encryptedTo: key)
-      (content, arrival) = (fetched.content, fetched.arrival)
-    case (nil, let path?):
-      guard let origin = arguments.value(.pageOrigin) else { throw .usage("--request needs the page's --origin") }
-      let json = try readable("request \(path): ") {
-        try JSON(parsing: try FileAccess.read(path, purpose: "request"))
-      }
-      let requests = json["requests"]?.array ?? json["digital"]?["requests"]?.array ?? [json]
-      let found = requests.lazy.compactMap { entry in
-        Self.content(of: entry).map { ($0, entry["protocol"]?.string, entry["data"]) }
-      }.first
-      guard let (content, name, data) = found else {
-        throw .unreadable("request \(path): has no protocol and data that a wallet knows")
-      }
-      (self.content, self.data) = (content, data)
-      arrival = .init(protocolName: name, origin: origin)
-    default: throw .usage("give either a link or --request FILE")
-    }
-  }
-
-  /// What an entry of the Digital Credentials API asks; nil for a protocol that the wallet does not know.
-  private static func content(of entry: JSON) -> RequestJudgement.Content? {
-    guard let data = entry["data"] else { return nil }
-    switch entry["protocol"]?.string {
-    case "openid4vp-v1-unsigned": return .parameters(data)
-    case "openid4vp-v1-signed", "openid4vp-v1-multisigned":
-      return data["request"].map { .object($0.string.map { Array($0.utf8) } ?? $0.serialized()) }
-    case "org-iso-mdoc":
-      let request = data["deviceRequest"]?.string.flatMap(Base64.decodeURLSafe)
-      return request.map { .deviceRequest($0, encryptionInfo: data["encryptionInfo"]?.string) }
-    default: return nil
-    }
-  }
-
-  /// The operand, or the link in the picture that it names.
-  private static func link(_ text: String) async throws(Failure) -> String {
-    if AuthorizationLink(text) != nil { return text }
-    guard FileAccess.exists(text) else {
-      throw .usage("\(text.printableLine) is neither a link with a request nor a file")
-    }
-    let quoted = "'" + text.replacing("'", with: "'\\''") + "'"
-    let line: [UInt8]
-    do throws(VerdictError) {
-      line = try await HarnessChild.line(of: "exec zbarimg --quiet --raw --oneshot -- \(quoted)")
-    } catch {
-      throw .unreadable(
-        "\(text.printableLine): zbarimg (Debian: zbar-tools) found no QR code in it, or is not installed")
-    }
-    return String(decoding: line, as: UTF8.self)
-  }
-
-  /// The request object, or the link that holds the request.
-  private var bytes: [UInt8] {
-    if case .object(let object) = content { object } else { Array(link.utf8) }
-  }
-
-  func response(of wallet: MockWallet, variant: MockVariant, at now: Timestamp) throws -> MockWebResponse {
-    guard let protocolName, let data else {
-      return try wallet.answer(requestObject: bytes, variant: variant, at: now)
-    }
-    return try wallet.answer(
-      digitalCredential: protocolName, data: data, origin: arrival.origin ?? "", variant: variant, at: now)
-  }
-
-  /// Who asks for what, and what is wrong with the request.
-  func report(_ judgement: RequestJudgement) -> [Report] {
-    let asked =
-      protocolName.flatMap { name in try? MockRequest(ofDigitalCredential: name, data: data ?? .null) }
-      ?? (try? MockRequest(ofRequestObject: bytes))
-    let documents = (asked?.documents ?? []).map { document in
-      (document.docType, document.elements.map(\.identifier).joined(separator: ", "))
-    }
-    let findings = judgement.checks.filter { $0.outcome == .failed || $0.outcome == .warning }
-    return [
-      .row("Asked by", judgement.client.id ?? "a party without a name", as: "client", judgement.client.id),
-      .row("Signed by", judgement.client.certificates.first?.subject.text, as: "signer"),
-      .member(
-        "documents",
-        documents.map { JSON.of(["doc_type": $0.0, "elements": $0.1]) }),
-      .page([.heading("Asked for"), .table(documents)]),
-      .listed(findings.isEmpty ? "The request is right" : "Findings about the request", findings),
-    ]
-  }
-}
-
 extension Option {
   fileprivate static let requestFile = Option(
     "request", "FILE", "the JSON of a Digital Credentials API request: an entry with protocol and data, or several")
@@ -294,8 +196,6 @@ extension Option {
   fileprivate static let answerFile = Option("out", "FILE", "write the response there (default: print it)")
   fileprivate static let readerRoot = Option(
     "root", "PEM", "a signer that the wallet knows, or an authority that signers chain to", occurrence: .repeatable)
-  static let despite = Option(
-    "despite", "CODE", "answer though this check of the request fails", occurrence: .repeatable)
   fileprivate static let yes = Option(flag: "yes", "answer without asking")
   static let mayTest = Option(
     "i-may-test", "HOST", "another machine that you may test", occurrence: .repeatable)
