@@ -134,7 +134,7 @@ public enum Base64 {
   }
 }
 
-/// Decodes the percent-encoded names and values of queries and forms (`application/x-www-form-urlencoded`).
+/// Reads and writes the percent-encoded names and values of queries and forms (`application/x-www-form-urlencoded`).
 package enum FormEncoding {
   /// The members in order, decoded. Nil if a member is not percent-encoded UTF-8 or not `StreamSafeText`.
   package static func members(of text: Substring) -> [(name: String, value: String)]? {
@@ -145,6 +145,19 @@ package enum FormEncoding {
       members.append((name, value))
     }
     return members
+  }
+
+  /// A query or a form of these members.
+  package static func text(of members: [(name: String, value: String)]) -> String {
+    members.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
+  }
+
+  /// Percent-encodes all but the unreserved characters (RFC 3986, 2.1).
+  package static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      byte.isAlphanumeric || "-._~".utf8.contains(byte)
+        ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
+    }.joined()
   }
 
   private static func decoded(_ text: Substring) -> String? {
@@ -176,6 +189,18 @@ package enum FormEncoding {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
     default: nil
+    }
+  }
+}
+
+extension UInt8 {
+  /// True for an ASCII letter or digit.
+  package var isAlphanumeric: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
     }
   }
 }
