@@ -58,7 +58,7 @@ struct ReceivedRequest {
     }
     let quoted = "'" + text.replacing("'", with: "'\\''") + "'"
     do throws(VerdictError) {
-      let line = try await HarnessChild.line(of: "exec zbarimg --quiet --raw --oneshot -- \(quoted)")
+      let line = try await HarnessChild.line(of: "zbarimg --quiet --raw -- \(quoted) | head -n 1")
       return String(decoding: line, as: UTF8.self)
     } catch {
       throw .unreadable(
@@ -93,8 +93,10 @@ struct ReceivedRequest {
       .row("Asked by", judgement.client.id ?? "a party without a name", as: "client", judgement.client.id),
       .row("Signed by", judgement.client.certificates.first?.subject.text, as: "signer"),
       .member("documents", documents.map { JSON.of(["doc_type": $0.0, "elements": $0.1]) }),
-      .page([.heading("Asked for"), .table(documents)]),
-      .listed(findings.isEmpty ? "The request is right" : "Findings about the request", findings),
+      .section([.line(.bold("Asked for")), .table(documents)]),
+      findings.isEmpty
+        ? .section([.member("checks", findings), .line("The request is as the standard prescribes.")])
+        : .listed("Findings about the request", findings),
     ]
   }
 }

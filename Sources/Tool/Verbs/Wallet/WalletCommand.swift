@@ -52,7 +52,7 @@ enum WalletCommand {
       of: request.content, arrived: request.arrival,
       roots: try FoundCertificate.certificates(in: arguments.values(.readerRoot)), at: now)
 
-    var shown = request.report(judgement)
+    let shown = request.report(judgement)
     if !arguments.has(.json) { arguments.console.print(shown) }
     let faults = try Despite.faults(of: judgement, arguments)
     let answer: Answer
@@ -72,8 +72,7 @@ enum WalletCommand {
       }
     }
     let (report, status) = try await deliver(answer, to: request, judgement, variant, visit, arguments)
-    shown += report
-    if arguments.has(.json) { arguments.console.print(shown.json) } else { arguments.console.print(report) }
+    if arguments.has(.json) { arguments.console.print((shown + report).json) } else { arguments.console.print(report) }
     return status
   }
 
