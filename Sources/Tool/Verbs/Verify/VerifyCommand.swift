@@ -10,7 +10,10 @@ import Trust
 enum VerifyCommand {
   static let command = Command(
     "verify", "verify a wallet's response from files",
-    verbs: [VerifyApple.command, VerifyResponse.command, VerifyReader.command, VerifyBundle.command])
+    verbs: [
+      VerifyApple.command, VerifyResponse.command, VerifyReader.command, VerifyRequest.command,
+      VerifyBundle.command,
+    ])
 
   /// The exit statuses of a verdict, for the help.
   static let status =

@@ -7,7 +7,7 @@ enum VerifyReader {
   static let command = Command(
     "reader", "verify who signed a request: reader authentication, or an OpenID4VP request object",
     options: [.root] + TranscriptOptions.session
-      + [.origin, .encryptionInfo, .relaxProfile, .at, .strict] + VerifyCommand.output,
+      + [.pageOrigin, .encryptionInfo, .relaxProfile, .at, .strict] + VerifyCommand.output,
     operand: Operand(
       placeholder: "FILE",
       help:
@@ -47,7 +47,9 @@ enum VerifyReader {
       if let option = TranscriptOptions.session.first(where: arguments.has) {
         throw .usage("--\(option.name) is not for a request object, which is signed by itself")
       }
-      report = verifier.verify(requestObject: text, origin: arguments.value(.origin), at: now)
+      report = verifier.verify(requestObject: text, origin: arguments.value(.pageOrigin), at: now)
+    case .parameters, .link:
+      throw .unreadable("request \(arguments.operand ?? ""): it has neither deviceRequest nor a signed request")
     }
     try VerifyCommand.publish(
       output(report, at: now, isRelaxed: isRelaxed), kind: "Report of a request's signer",
@@ -57,7 +59,7 @@ enum VerifyReader {
 
   /// The transcript of ISO/IEC TS 18013-7, Annex C, if an origin is given; otherwise a proximity session's transcript.
   private static func transcript(_ arguments: Arguments, _ file: RequestToVerify) throws(Failure) -> SessionTranscript {
-    guard let origin = arguments.value(.origin) else { return try TranscriptOptions.transcript(arguments) }
+    guard let origin = arguments.value(.pageOrigin) else { return try TranscriptOptions.transcript(arguments) }
     if let option = TranscriptOptions.session.first(where: arguments.has) {
       throw .usage("--\(option.name) excludes --origin")
     }
@@ -99,26 +101,32 @@ enum VerifyReader {
   }
 }
 
-/// A DeviceRequest, a request object (JWS), or the JSON of the Digital Credentials API.
-private struct RequestToVerify {
+/// A file with a request: a DeviceRequest, a request object (JWS), a link, or the JSON of the Digital Credentials API.
+struct RequestToVerify {
   enum Content {
     case deviceRequest([UInt8])
     case requestObject([UInt8])
+    /// An unsigned request.
+    case parameters(JSON)
+    case link(AuthorizationLink)
   }
 
   let content: Content
-  /// The `encryptionInfo` of the Digital Credentials API, if it came with the request; otherwise nil.
+  /// The `encryptionInfo` and the protocol of the Digital Credentials API, if they came with the request.
   var encryptionInfo: String?
+  private(set) var protocolName: String?
 
   init(at path: String) throws(Failure) {
     let bytes = try FileAccess.read(path, purpose: "request")
     let text = bytes.filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
     guard let json = try? JSON(parsing: bytes), json.object != nil else {
       let isJWS = text.starts(with: "ey".utf8) && text.count(where: { $0 == UInt8(ascii: ".") }) == 2
-      content = isJWS ? .requestObject(text) : .deviceRequest(WireBytes(bytes).bytes)
+      let link = String(validating: text, as: UTF8.self).flatMap { AuthorizationLink($0) }
+      content = isJWS ? .requestObject(text) : link.map { .link($0) } ?? .deviceRequest(WireBytes(bytes).bytes)
       return
     }
     let data = json["data"] ?? json
+    protocolName = json["protocol"]?.string
     if let request = data["deviceRequest"]?.string {
       guard let decoded = Base64.decodeEither(request) else {
         throw .unreadable("request \(path): deviceRequest must be base64url")
@@ -127,8 +135,12 @@ private struct RequestToVerify {
       encryptionInfo = data["encryptionInfo"]?.string
     } else if let object = data["request"] ?? data.ifSigned {
       content = .requestObject(object.string.map { Array($0.utf8) } ?? object.serialized())
+    } else if let link = data["authorization_request"]?.string.flatMap({ AuthorizationLink($0) }) {
+      content = .link(link)
+    } else if data["response_type"] != nil || data["response_mode"] != nil || data["dcql_query"] != nil {
+      content = .parameters(data)
     } else {
-      throw .unreadable("request \(path): the JSON has neither deviceRequest nor a signed request")
+      throw .unreadable("request \(path): the JSON has no request")
     }
   }
 }
@@ -143,8 +155,8 @@ extension Option {
     "root", "PEM", "the reader's certificate, or an authority that it chains to", occurrence: .requiredRepeatable)
   fileprivate static let relaxProfile = Option(
     flag: "relax-profile", "only warn if the certificate's usages or CA flag do not fit a reader")
-  fileprivate static let origin = Option(
+  static let pageOrigin = Option(
     "origin", "ORIGIN", "the page's origin over the Digital Credentials API: https://shop.example")
-  fileprivate static let encryptionInfo = Option(
+  static let encryptionInfo = Option(
     "encryption-info", "TEXT", "the request's encryptionInfo, base64url exactly as it was sent")
 }
