@@ -191,7 +191,6 @@ enum WalletCommand {
 extension Option {
   fileprivate static let requestFile = Option(
     "request", "FILE", "the JSON of a Digital Credentials API request: an entry with protocol and data, or several")
-  fileprivate static let pageOrigin = Option("origin", "ORIGIN", "the page's origin, such as https://shop.example")
   fileprivate static let answerFile = Option("out", "FILE", "write the response there (default: print it)")
   fileprivate static let readerRoot = Option(
     "root", "PEM", "a signer that the wallet knows, or an authority that signers chain to", occurrence: .repeatable)
