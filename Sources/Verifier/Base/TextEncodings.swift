@@ -134,7 +134,7 @@ public enum Base64 {
   }
 }
 
-/// Decodes the percent-encoded names and values of queries and forms (`application/x-www-form-urlencoded`).
+/// Reads and writes the percent-encoded names and values of queries and forms (`application/x-www-form-urlencoded`).
 package enum FormEncoding {
   /// The members in order, decoded. Nil if a member is not percent-encoded UTF-8 or not `StreamSafeText`.
   package static func members(of text: Substring) -> [(name: String, value: String)]? {
@@ -145,6 +145,20 @@ package enum FormEncoding {
       members.append((name, value))
     }
     return members
+  }
+
+  /// The fields of a form or a query. Every octet except the unreserved ones of RFC 3986, 2.3 is encoded.
+  package static func text(of members: [(name: String, value: String)]) -> String {
+    members.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
+  }
+
+  package static func encoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      let isUnreserved =
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+        || "-._~".utf8.contains(byte)
+      return isUnreserved ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
+    }.joined()
   }
 
   private static func decoded(_ text: Substring) -> String? {

@@ -5,7 +5,6 @@ import Mdoc
 import PKIX
 import Sessions
 import Trust
-import Vectors
 
 extension BugClass {
   /// The attacker's gain if a verifier does not find the code's fault.
@@ -61,6 +60,23 @@ extension VectorFlag {
 
   /// Right answers, which guard against a verifier that rejects everything.
   package static let control = VectorFlag("PositiveControl", .interoperability)
+
+  /// A flag for each code: the consequence if a verifier lets the fault pass. Right answers have the control flag too.
+  package static func all(codes: [Code], warnings: [Code]) -> [VectorFlag] {
+    let found = (codes.isEmpty ? warnings : codes).map(ofMissing)
+    return codes.isEmpty ? [control] + found : found
+  }
+}
+
+extension TestVector.Importance {
+  /// Variants whose verdict is a choice of this project. Limits of other verifiers may be wider, RFC 7516, 4 also
+  /// allows a reader to take the last of two equal members and not to support `zip`, some wallets wrap clear parameters
+  /// in a JWT, and ISO/IEC 18013-5 has no fractions of seconds.
+  package static let choices: Set<String> = [
+    "dates-with-fraction",
+    "chain-100", "signer-20-kilobytes", "signer-1-megabyte", "cbor-too-many-items", "cbor-nested-embedded",
+    "issuer-auth-many-parameters", "jwe-alg-twice", "openid4vp-unsecured-jwt-clear", "openid4vp-zip",
+  ]
 }
 
 extension Code {
