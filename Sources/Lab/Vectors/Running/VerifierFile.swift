@@ -173,8 +173,11 @@ package struct Template: Sendable {
     }
   }
 
-  fileprivate static func shape(_ schema: Schema, _ detail: String, _ isGood: @escaping @Sendable (JSON) -> Bool) -> Shape<Template> {
-    Shape<JSON>.any(schema).checked(detail, isGood).parsed { json, pointer, _ in Template(json: json, pointer: pointer) }
+  fileprivate static func shape(_ schema: Schema, _ detail: String, _ isGood: @escaping @Sendable (JSON) -> Bool)
+    -> Shape<Template>
+  {
+    Shape<JSON>.any(schema).checked(detail, isGood).parsed { json, pointer, _ in Template(json: json, pointer: pointer)
+    }
   }
 
   static let text = shape(.nonEmptyString(), "must be a non-empty string") { $0.string?.isEmpty == false }
@@ -229,7 +232,9 @@ extension VerifierFile {
         }
         let started = prepared.union(trial.start.values.map(\.name))
         check(trial.start.templates, prepared, context)
-        let parts = [trial.request, trial.origin, trial.apple?.merchantID, trial.apple?.teamID, trial.apple?.encryptionKey]
+        let parts = [
+          trial.request, trial.origin, trial.apple?.merchantID, trial.apple?.teamID, trial.apple?.encryptionKey,
+        ]
         check(parts.compactMap { $0 } + (trial.verdict.call?.templates ?? []), started, context)
         check(trial.submit?.templates ?? [], started.union(["response"]), context)
       }
@@ -247,7 +252,8 @@ extension VerifierFile {
   private static func check(_ templates: [Template], _ known: Set<String>, _ context: ObjectContext) {
     for template in templates {
       for name in template.names.subtracting(known).sorted() {
-        context.faults.add(template.pointer, "${\(name)} is not known here" + Spelling.hint(for: name, among: known.sorted()))
+        context.faults.add(
+          template.pointer, "${\(name)} is not known here" + Spelling.hint(for: name, among: known.sorted()))
       }
     }
   }
@@ -301,7 +307,8 @@ extension VerifierFile {
     .ifAny("apple", apple, "The merchant, over Apple's in-app protocol."),
     .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
     .ifAny("verdict", verdict, "Where the verdict is. By default the status of the reply to the response."),
-    .ifAny("leave", Shape.text(1...255).byName("must be an object by variant"), "Variants that are not played, and why.")
+    .ifAny(
+      "leave", Shape.text(1...255).byName("must be an object by variant"), "Variants that are not played, and why.")
   ) { _, start, request, origin, apple, submit, verdict, leaves in
     Trial(
       start: start, request: request, origin: origin, apple: apple, submit: submit, verdict: verdict ?? Verdict(),

@@ -56,7 +56,8 @@ struct RunningVerifier: Sendable {
   static func read(_ bytes: [UInt8], _ path: String) throws(Failure) -> VerifierFile {
     let json = try readable("verifier \(path): ") { try JSON(parsing: bytes) }
     var faults = Faults()
-    guard let file = VerifierFile.shape(protocols: MockWeb.protocolNames + [apple]).read(json, "", &faults), faults.isEmpty
+    guard let file = VerifierFile.shape(protocols: MockWeb.protocolNames + [apple]).read(json, "", &faults),
+      faults.isEmpty
     else { throw .unreadable("verifier \(path): " + faults.all.map(\.text).joined(separator: "; ")) }
     return file
   }
@@ -146,9 +147,11 @@ struct RunningVerifier: Sendable {
       waiting = waiting.dropFirst(most)
       while let entry = await group.next() {
         if case .failure(.gone(let reason)) = entry.result {
-          failure = failure ?? .temporary(
-            "\(reason) at case \(entry.id), after \(done.count) of \(cases.count)"
-              + (arguments.has(.resume) ? ": resume the run by the same command" : ": no report was written"))
+          failure =
+            failure
+            ?? .temporary(
+              "\(reason) at case \(entry.id), after \(done.count) of \(cases.count)"
+                + (arguments.has(.resume) ? ": resume the run by the same command" : ": no report was written"))
           group.cancelAll()
           continue
         }
@@ -269,7 +272,8 @@ struct RunningVerifier: Sendable {
     let text = String(decoding: object, as: UTF8.self)
     if let link = AuthorizationLink(text) { return link["response_uri"]?.string }
     let payload = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first
-    return payload.flatMap { Base64.decodeURLSafe(String($0)) }.flatMap { try? JSON(parsing: $0) }?["response_uri"]?.string
+    return payload.flatMap { Base64.decodeURLSafe(String($0)) }.flatMap { try? JSON(parsing: $0) }?["response_uri"]?
+      .string
   }
 
   /// A variant that cannot be played over this request is skipped.
@@ -299,7 +303,8 @@ private struct VerifierCaller {
       var bounds = HarnessProcess.Bounds()
       bounds.reply = Int(seconds)
       let question = JSON.object(values.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }).serialized()
-      reply = VerifierReply(status: 200, body: try await HarnessChild.line(of: command, asked: question, bounds: bounds))
+      reply = VerifierReply(
+        status: 200, body: try await HarnessChild.line(of: command, asked: question, bounds: bounds))
     case .http(let url, let headers, let content):
       var lines = (headers?.filled(values).object ?? []).map { "\($0.name): \($0.value.string ?? $0.value.text())" }
       var body: [UInt8]?

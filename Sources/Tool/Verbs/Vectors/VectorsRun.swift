@@ -7,7 +7,8 @@ enum VectorsRun {
     "run", "run the cases and report those with a wrong verdict",
     options: [
       .suite, .filter, .exec, .against, .profile, .without, .expectedFailures, .writeExpectedFailures, .answerSeconds,
-      .memory, .circuits, .measure, .junit, .html, .jsonReport, .verifierFile, .runProtocol, .parallel, .resume, .mayTest, .seed,
+      .memory, .circuits, .measure, .junit, .html, .jsonReport, .verifierFile, .runProtocol, .parallel, .resume,
+      .mayTest, .seed,
       .lists, .person, .issuerKey, .issuerChain,
     ],
     notes: [
