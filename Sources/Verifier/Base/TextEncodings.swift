@@ -147,17 +147,16 @@ package enum FormEncoding {
     return members
   }
 
-  /// The fields of a form or a query. Every octet except the unreserved ones of RFC 3986, 2.3 is encoded.
+  /// A query or a form of these members.
   package static func text(of members: [(name: String, value: String)]) -> String {
-    members.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
+    members.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
   }
 
-  package static func encoded(_ text: String) -> String {
+  /// Percent-encodes all but the unreserved characters (RFC 3986, 2.1).
+  package static func escaped(_ text: String) -> String {
     text.utf8.map { byte in
-      let isUnreserved =
-        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-        || "-._~".utf8.contains(byte)
-      return isUnreserved ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
+      byte.isAlphanumeric || "-._~".utf8.contains(byte)
+        ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
     }.joined()
   }
 
@@ -190,6 +189,18 @@ package enum FormEncoding {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
     default: nil
+    }
+  }
+}
+
+extension UInt8 {
+  /// True for an ASCII letter or digit.
+  package var isAlphanumeric: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
     }
   }
 }

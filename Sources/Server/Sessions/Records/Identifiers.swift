@@ -75,18 +75,6 @@ enum Base62 {
   }
 }
 
-extension UInt8 {
-  /// True for an ASCII letter or digit.
-  var isAlphanumeric: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"):
-      true
-    default: false
-    }
-  }
-}
-
 /// The secret with which an app or a page may submit to and GET one session: shown once, stored only as its SHA-256,
 /// never printed. It ends when its session is canceled or redacted, and ten minutes after the session expired.
 package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {

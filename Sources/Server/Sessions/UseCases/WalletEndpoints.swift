@@ -242,7 +242,7 @@ package struct WalletAddresses: Sendable, Hashable {
 
   /// - Parameter publicURL: `https://host[:port]`, without a path.
   init(publicURL: String, session: SessionAddress) {
-    let base = [publicURL, "v1/wallet", Self.escaped(session.relyingParty), session.id.text].joined(separator: "/")
+    let base = [publicURL, "v1/wallet", FormEncoding.escaped(session.relyingParty), session.id.text].joined(separator: "/")
     request = base + "/request"
     response = base + "/response"
     host = Self.host(of: publicURL)
@@ -254,15 +254,7 @@ package struct WalletAddresses: Sendable, Hashable {
   }
 
   static func link(scheme: String, _ parameters: [(name: String, value: String)]) -> String {
-    scheme + "://?" + parameters.map { "\($0)=\(escaped($1))" }.joined(separator: "&")
-  }
-
-  /// Percent-encodes all but the unreserved characters (RFC 3986, 2.1).
-  private static func escaped(_ text: String) -> String {
-    text.utf8.map { byte in
-      byte.isAlphanumeric || "-._~".utf8.contains(byte)
-        ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
-    }.joined()
+    scheme + "://?" + FormEncoding.text(of: parameters)
   }
 
   /// An address in brackets contains colons (RFC 3986, 3.2.2).
