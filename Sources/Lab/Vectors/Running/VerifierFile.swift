@@ -146,7 +146,7 @@ package struct Template: Sendable {
 
   private static func value(_ name: String?, _ values: [String: JSON]) -> String {
     guard let name else { return "" }
-    if name.hasPrefix("%") { return FormEncoding.encoded(values[String(name.dropFirst())]?.plainText ?? "") }
+    if name.hasPrefix("%") { return FormEncoding.escaped(values[String(name.dropFirst())]?.plainText ?? "") }
     return values[name]?.plainText ?? ""
   }
 
@@ -194,7 +194,7 @@ extension JSON {
     pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().reduce([self]) { found, part in
       let name = part.replacing("~1", with: "/").replacing("~0", with: "~")
       return found.flatMap { json -> [JSON] in
-        guard let elements = json.array else { return [json[name]].compactMap { $0 } }
+        guard let elements = json.array else { return [json[String(name)]].compactMap { $0 } }
         if name == "*" { return elements }
         return Int(name).flatMap { elements.indices.contains($0) ? [elements[$0]] : nil } ?? []
       }

@@ -77,6 +77,9 @@ struct RunningVerifier: Sendable {
       }
       values[name] = .string(value)
     }
+    for case .http(let url, _, _)? in [file.preparation?.action] + file.trials.map(\.start.action) {
+      try visit.check(url.text(values))
+    }
     if let preparation = file.preparation {
       let caller = VerifierCaller(visit: visit, seconds: seconds)
       do throws(VerdictError) {
@@ -218,9 +221,14 @@ struct RunningVerifier: Sendable {
     for attempt in 1... {
       do throws(VerdictError) {
         let reply = try await caller.call(trial.start, &values)
+        if reply.status < 400 { return }
+        // A verifier with too many sessions or calls may have room for one a moment later.
+        if attempt < Self.attempts, [429, 503].contains(reply.status) {
+          try? await Task.sleep(for: .seconds(1))
+          continue
+        }
         if reply.status >= 500 { throw .ended(.crashed("HTTP \(reply.status) at the start of a session")) }
-        guard reply.status < 400 else { throw .unsupported("no session for this request: HTTP \(reply.status)") }
-        return
+        throw .unsupported("no session for this request: HTTP \(reply.status)")
       } catch {
         guard case .ended(.crashed(let how)) = error, !how.hasPrefix("HTTP") else { throw error }
         if attempt == Self.attempts || Task.isCancelled { throw .gone("the verifier is gone: \(how)") }
