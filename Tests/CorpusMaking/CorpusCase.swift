@@ -159,6 +159,9 @@ extension CorpusCase {
 }
 
 extension MockDeclared {
-  /// The flags of the declared codes.
-  var flags: [VectorFlag] { VectorFlag.all(codes: codes, warnings: warnings) }
+  /// A flag for each code: the consequence if a verifier lets the fault pass. Right answers have the control flag too.
+  var flags: [VectorFlag] {
+    let found = (codes.isEmpty ? warnings : codes).map(VectorFlag.ofMissing)
+    return codes.isEmpty ? [.control] + found : found
+  }
 }

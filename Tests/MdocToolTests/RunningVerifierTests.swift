@@ -50,7 +50,7 @@ import Vectors
     (file(trial(["submit": ["url": "${responce}"]])), "/protocols/openid4vp/submit/url"),
     (file(trial(["verdict": ["value": "/status"]])), "/protocols/openid4vp/verdict/accepted"),
     (file(trial(["verdict": ["codes": ["status"]]])), "/protocols/openid4vp/verdict/codes/0"),
-    (file(trial(["apple": ["merchant_id": "m", "team_id": "t"]])), "/protocols/openid4vp/apple/encryption_key"),
+    (file(trial(["merchant_id": ["x"]])), "/protocols/openid4vp/merchant_id"),
     (file(trial(["leave": ["good": 1]])), "/protocols/openid4vp/leave/good"),
   ]
 

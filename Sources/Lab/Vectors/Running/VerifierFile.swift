@@ -24,20 +24,15 @@ package struct VerifierFile: Sendable {
     /// The link of the request; `data` of the Digital Credentials API; the nonce of Apple's in-app request.
     package let request: Template
     package let origin: Template?
-    package let apple: Apple?
+    /// The merchant of Apple's in-app requests, and its key's P-256 point in base64.
+    package let merchantID: Template?
+    package let teamID: Template?
+    package let encryptionKey: Template?
     /// The call that delivers the response; nil if the wallet posts it to the request's `response_uri`.
     package let submit: Call?
     package let verdict: Verdict
     /// Variants that are not played, with the reasons.
     package let leaves: [(name: String, value: String)]
-  }
-
-  /// The merchant of Apple's in-app requests.
-  package struct Apple: Sendable {
-    package let merchantID: Template
-    package let teamID: Template
-    /// The encryption key: base64 of a P-256 point.
-    package let encryptionKey: Template
   }
 
   /// An HTTP call, or a command that prints JSON on one line.
@@ -232,9 +227,7 @@ extension VerifierFile {
         }
         let started = prepared.union(trial.start.values.map(\.name))
         check(trial.start.templates, prepared, context)
-        let parts = [
-          trial.request, trial.origin, trial.apple?.merchantID, trial.apple?.teamID, trial.apple?.encryptionKey,
-        ]
+        let parts = [trial.request, trial.origin, trial.merchantID, trial.teamID, trial.encryptionKey]
         check(parts.compactMap { $0 } + (trial.verdict.call?.templates ?? []), started, context)
         check(trial.submit?.templates ?? [], started.union(["response"]), context)
       }
@@ -292,26 +285,21 @@ extension VerifierFile {
       call: call, pointer: pointer, accepted: accepted, refused: refused, pending: pending, codes: codes)
   }
 
-  private static let apple = Shape<Apple>.form(
-    "apple",
-    Entry("merchant_id", Template.text, "The merchant's identifier."),
-    Entry("team_id", Template.text, "The team's identifier."),
-    Entry("encryption_key", Template.text, "The key's P-256 point in base64.")
-  ) { _, merchantID, teamID, key in Apple(merchantID: merchantID, teamID: teamID, encryptionKey: key) }
-
   private static let trial = Shape<Trial>.form(
     "protocol",
     Entry("start", call, "The call that begins a session."),
     Entry("request", Template.any, "The link, the data of the Digital Credentials API, or Apple's nonce."),
     .ifAny("origin", Template.text, "The page's origin, over the Digital Credentials API."),
-    .ifAny("apple", apple, "The merchant, over Apple's in-app protocol."),
+    .ifAny("merchant_id", Template.text, "The merchant's identifier, over Apple's in-app protocol."),
+    .ifAny("team_id", Template.text, "The merchant's team."),
+    .ifAny("encryption_key", Template.text, "The merchant's encryption key: its P-256 point in base64."),
     .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
     .ifAny("verdict", verdict, "Where the verdict is. By default the status of the reply to the response."),
     .ifAny(
       "leave", Shape.text(1...255).byName("must be an object by variant"), "Variants that are not played, and why.")
-  ) { _, start, request, origin, apple, submit, verdict, leaves in
+  ) { _, start, request, origin, merchantID, teamID, key, submit, verdict, leaves in
     Trial(
-      start: start, request: request, origin: origin, apple: apple, submit: submit, verdict: verdict ?? Verdict(),
-      leaves: leaves ?? [])
+      start: start, request: request, origin: origin, merchantID: merchantID, teamID: teamID, encryptionKey: key,
+      submit: submit, verdict: verdict ?? Verdict(), leaves: leaves ?? [])
   }
 }

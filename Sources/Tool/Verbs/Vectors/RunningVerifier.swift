@@ -19,7 +19,8 @@ struct RunningVerifier: Sendable {
       CaseSummary(
         id: id, description: variant.summary,
         reference: (variant.code ?? variant.warnings.first)?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
-        cases: variant.cases, flags: VectorFlag.all(codes: variant.codes, warnings: variant.warnings),
+        cases: variant.cases,
+        flags: (variant.codes.isEmpty ? variant.warnings : variant.codes).map { .init($0.rawValue, .ofMissing($0)) },
         importance: isChoice ? .should : .must,
         expectation: variant.codes.isEmpty ? .accepted : .refused(variant.codes.map(\.rawValue)))
     }
@@ -42,6 +43,8 @@ struct RunningVerifier: Sendable {
   /// Variables, and values of the preparation.
   private let values: [String: JSON]
   private let seconds: Int64
+  /// The key to which requests may be encrypted.
+  private let key: MockRequestKey
 
   static func report(_ arguments: Arguments) async throws(Failure) -> RunReport {
     let path = try arguments.required(.verifierFile)
@@ -93,6 +96,7 @@ struct RunningVerifier: Sendable {
     let authority = try MockCommand.authority(
       arguments, seed: seed, lists: file.lists?.text(values))
     wallet = try MockCommand.wallet(arguments, of: authority)
+    key = try MockCommand.made { try MockRequestKey(of: authority) }
   }
 
   // MARK: Cases
@@ -240,48 +244,35 @@ struct RunningVerifier: Sendable {
   private func deliver(
     _ variant: MockVariant, _ trial: VerifierFile.Trial, _ caller: VerifierCaller, _ values: inout [String: JSON]
   ) async throws(VerdictError) -> VerifierReply {
-    let request = trial.request.filled(values)
-    let now = Timestamp.systemNow()
+    let (request, now) = (trial.request.filled(values), Timestamp.systemNow())
     if trial.protocolName == Self.apple {
-      guard let apple = trial.apple, let nonce = request.string.flatMap(Base64.decodeEither),
-        let point = Base64.decodeEither(apple.encryptionKey.text(values)),
-        let key = try? PublicKey(curve: .p256, encoded: point[...])
-      else { throw .other("the session has no nonce, or the file no encryption key") }
-      let session = MockAppleSession(
-        nonce: nonce, merchantID: apple.merchantID.text(values), teamID: apple.teamID.text(values), recipientKey: key)
-      values["response"] = .string(
-        Base64.encode(
-          try Self.made { try wallet.answerApple(variant.request, session: session, variant: variant, at: now).bytes }))
-    } else if let link = request.string.flatMap({ AuthorizationLink($0) }) {
-      let received = try await caller.caught { () throws(Failure) in try await visit.request(of: link) }
-      let object: [UInt8] =
-        if case .object(let object) = received.content { object } else { Array((request.string ?? "").utf8) }
-      let made = try Self.made { try wallet.answer(requestObject: object, variant: variant, at: now) }
-      if trial.submit == nil {
-        guard let address = Self.responseURI(object) else { throw .other("the request has no response_uri") }
-        let reply = try await caller.caught { () throws(Failure) in try await visit.post(made.data, to: address) }
-        return VerifierReply(status: reply.status, body: reply.body)
+      guard let session = trial.appleSession(request, values) else {
+        throw .other("the session has no nonce, or the file no merchant with a key")
       }
-      values["response"] = made.data
+      let made = try Self.made { try wallet.answerApple(variant.request, session: session, variant: variant, at: now) }
+      values["response"] = .string(Base64.encode(made.bytes))
     } else {
       let origin = trial.origin?.text(values) ?? ""
-      values["response"] = try Self.made {
-        try wallet.answer(
-          digitalCredential: trial.protocolName, data: request, origin: origin, variant: variant, at: now
-        ).data
+      let received = try await caller.caught { () throws(Failure) -> ReceivedRequest? in
+        guard let link = request.string, AuthorizationLink(link) != nil else {
+          return ReceivedRequest(protocolName: trial.protocolName, data: request, origin: origin)
+        }
+        return try await ReceivedRequest(link: link, visit, encryptedTo: key)
       }
+      guard let received else { throw .other("the request is neither a link nor data of \(trial.protocolName)") }
+      let made = try Self.made { try received.response(of: wallet, variant: variant, at: now).data }
+      if trial.submit == nil {
+        let claims = RequestJudgement(of: received.content, arrived: received.arrival, at: now).claims
+        guard let address = claims?["response_uri"]?.string else { throw .other("the request has no response_uri") }
+        let reply = try await caller.caught { () throws(Failure) in try await visit.post(made, to: address) }
+        return VerifierReply(status: reply.status, body: reply.body)
+      }
+      values["response"] = made
     }
-    guard let submit = trial.submit else { throw .other("the file has no submit, and the request no response_uri") }
+    guard let submit = trial.submit else {
+      throw .other("the file says not where the response goes: submit is missing")
+    }
     return try await caller.call(submit, &values)
-  }
-
-  /// `response_uri` of a request object, or of a link that holds its request.
-  private static func responseURI(_ object: [UInt8]) -> String? {
-    let text = String(decoding: object, as: UTF8.self)
-    if let link = AuthorizationLink(text) { return link["response_uri"]?.string }
-    let payload = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first
-    return payload.flatMap { Base64.decodeURLSafe(String($0)) }.flatMap { try? JSON(parsing: $0) }?["response_uri"]?
-      .string
   }
 
   /// A variant that cannot be played over this request is skipped.
@@ -382,6 +373,17 @@ private struct Journal {
   func add(_ entry: JournalEntry) throws(Failure) {
     try output?.write(entry.json.serialized() + [0x0a])
     try output?.flush()
+  }
+}
+
+extension VerifierFile.Trial {
+  fileprivate func appleSession(_ nonce: JSON, _ values: [String: JSON]) -> MockAppleSession? {
+    guard let merchantID, let teamID, let encryptionKey, let nonce = nonce.string.flatMap(Base64.decodeEither),
+      let point = Base64.decodeEither(encryptionKey.text(values)),
+      let key = try? PublicKey(curve: .p256, encoded: point[...])
+    else { return nil }
+    return MockAppleSession(
+      nonce: nonce, merchantID: merchantID.text(values), teamID: teamID.text(values), recipientKey: key)
   }
 }
 
