@@ -52,7 +52,7 @@ enum MockCommand {
       throw .unreadable("--issuer-chain begins with a certificate whose key is on none of mdoc's curves")
     }
     let key = try KeyFile.privateKey(path, on: certified.curve)
-    guard key.publicKey == certified else {
+    guard key.publicKey.encoded == certified.encoded else {
       throw .unreadable("key \(path): is not the key of the first certificate of --issuer-chain")
     }
     return (key, chain.map { Array($0.der) })
@@ -60,7 +60,7 @@ enum MockCommand {
 
   /// - Parameter authority: the documents' authority; nil for the authority of the options.
   static func wallet(_ arguments: Arguments, of authority: MockAuthority? = nil) throws(Failure) -> MockWallet {
-    let authority = try authority ?? self.authority(arguments)
+    let authority = if let authority { authority } else { try self.authority(arguments) }
     let deviceCurve = try curve(.deviceCurve, arguments)
     let prover = try arguments.circuitLibrary().map(MockProver.init)
     let documents =

@@ -16,13 +16,14 @@ struct RunningVerifier: Sendable {
     let id: String
 
     var summary: CaseSummary {
-      CaseSummary(
-        id: id, description: variant.summary,
-        reference: (variant.code ?? variant.warnings.first)?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
-        cases: variant.cases,
-        flags: (variant.codes.isEmpty ? variant.warnings : variant.codes).map { .init($0.rawValue, .ofMissing($0)) },
-        importance: isChoice ? .should : .must,
+      let first = variant.code ?? variant.warnings.first
+      var summary = CaseSummary(
+        id: id, description: variant.summary, reference: first?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
+        flag: variant.code.map { VectorFlag($0.rawValue, .ofMissing($0)) } ?? VectorFlag("Control", .interoperability),
         expectation: variant.codes.isEmpty ? .accepted : .refused(variant.codes.map(\.rawValue)))
+      summary.cases = variant.cases
+      summary.importance = isChoice ? .should : .must
+      return summary
     }
 
     /// Whether a verifier may judge otherwise. Unusual right responses are such cases.
@@ -80,10 +81,8 @@ struct RunningVerifier: Sendable {
       }
       values[name] = .string(value)
     }
-    for case .http(let url, _, _)? in [file.preparation?.action] + file.trials.map(\.start.action) {
-      try visit.check(url.text(values))
-    }
     if let preparation = file.preparation {
+      try visit.check(preparation, values)
       let caller = VerifierCaller(visit: visit, seconds: seconds)
       do throws(VerdictError) {
         try await caller.call(preparation, &values)
@@ -91,10 +90,10 @@ struct RunningVerifier: Sendable {
         throw .temporary("\(file.name) could not be prepared: \(error.text)")
       }
     }
+    for trial in file.trials { try visit.check(trial.start, values) }
     self.values = values
     let seed = file.seed.flatMap { Hex.decode($0.text(values)) }
-    let authority = try MockCommand.authority(
-      arguments, seed: seed, lists: file.lists?.text(values))
+    let authority = try MockCommand.authority(arguments, seed: seed, lists: file.lists?.text(values))
     wallet = try MockCommand.wallet(arguments, of: authority)
     key = try MockCommand.made { try MockRequestKey(of: authority) }
   }
@@ -115,7 +114,7 @@ struct RunningVerifier: Sendable {
         variant.name != MockVariant.good.name && holds(variant, over: trial.protocolName)
           && filter.map { "\(trial.protocolName)/\(variant.name)".contains($0) } ?? true
       }
-      guard !all.isEmpty else { return [] }
+      guard !all.isEmpty else { return [control(trial, 0)].filter { $0.id.contains(filter ?? "") } }
       var cases: [Case] = []
       for (index, variant) in all.enumerated() {
         if index % Self.controlInterval == 0 { cases.append(control(trial, index / Self.controlInterval)) }
@@ -376,6 +375,12 @@ private struct Journal {
   }
 }
 
+extension WalletVisit {
+  fileprivate func check(_ call: VerifierFile.Call, _ values: [String: JSON]) throws(Failure) {
+    if case .http(let url, _, _) = call.action { try check(url.text(values)) }
+  }
+}
+
 extension VerifierFile.Trial {
   fileprivate func appleSession(_ nonce: JSON, _ values: [String: JSON]) -> MockAppleSession? {
     guard let merchantID, let teamID, let encryptionKey, let nonce = nonce.string.flatMap(Base64.decodeEither),
@@ -414,7 +419,8 @@ extension MockRequest {
   /// The same request in DCQL (OpenID4VP 1.0, 6).
   fileprivate var dcql: JSON {
     let decoder = PresentationRequestDecoder(for: .web, circuits: documents.flatMap(\.circuits))
-    return (try? decoder.decode(requestOrQuery: ["documents": apiDocuments])).map { DCQLQuery($0).json } ?? .null
+    return (try? decoder.decode(requestOrQuery: ["documents": apiDocuments])).map { Presentation.DCQLQuery($0).json }
+      ?? .null
   }
 }
 
