@@ -1,57 +1,5 @@
 import Base
-import CBOR
-import JOSE
-import Mdoc
-import PKIX
-import Sessions
-import Trust
 import Vectors
-
-extension BugClass {
-  /// The attacker's gain if a verifier does not find the code's fault.
-  static func ofMissing(_ code: Code) -> BugClass {
-    switch code {
-    case .cborNestingTooDeep, .cborLengthExceedsInput, .cborTooManyItems, .cborInputTooLarge, .chainTooLong,
-      .revocationListTooLarge, .listTooLarge, .jwePlaintextTooLarge:
-      .denialOfService
-    case .envelopeTranscriptMismatch, .envelopeDecryptionFailed, .deviceSignatureInvalid, .stateMismatch: .replay
-    case .envelopeRecipientKeyUnknown, .envelopeEncapsulatedKeyInvalid, .envelopeModeUnsupported,
-      .envelopeAlgorithmUnsupported, .envelopeNotEncrypted, .jweAlgorithmUnsupported, .jweKeyUnknown,
-      .jweEphemeralKeyInvalid:
-      .disclosure
-    case .appleSimulatorAnswer, .appleProfileAnswer, .issuerAuthMissing, .issuerSignatureInvalid,
-      .issuerAlgorithmUnsupported, .issuerAlgorithmKeyMismatch, .digestMissing, .digestMismatch, .digestIDDuplicate,
-      .digestAlgorithmUnsupported, .msoMissing, .msoDocTypeMismatch, .itemRandomTooShort:
-      .forgery
-    case .validityInconsistent, .signedInFuture, .notYetValid, .expired, .validityExceedsCertificate,
-      .documentExpired, .anchorExpired, .certificateExpired, .signedOutsideCertificate, .listExpired, .listRollback,
-      .listIssuedInFuture:
-      .staleData
-    case .revocationSourceNotAllowed, .listSourceNotAllowed: .requestForgery
-    case .listMalformed, .listCriticalExtension, .listVersionUnsupported: .parserDifferential
-    case .listSignerUntrusted, .listSignerProfile, .listSignatureInvalid, .listAlgorithmUnsupported,
-      .listEntryMismatch, .listEntryNotGranted:
-      .issuerImpersonation
-    case .documentUnexpected, .documentsMissing, .documentErrorsPresent, .responseStatusNotOK, .docTypeNotRequested,
-      .elementTypeInvalid, .zeroKnowledgeUnsupported, .encryptedDocumentsUnsupported:
-      .policyBypass
-    default: ofFamily(code)
-    }
-  }
-
-  private static func ofFamily(_ code: Code) -> BugClass {
-    let name = code.rawValue
-    let families: [(String, BugClass)] = [
-      ("cbor.", .parserDifferential), ("cose.", .parserDifferential), ("envelope.", .parserDifferential),
-      ("jwe.", .parserDifferential), ("vp_token.", .policyBypass), ("wallet.", .interoperability),
-      ("zk.timestamp_stale", .staleData), ("zk.", .forgery), ("trust.profile.", .interoperability),
-      ("trust.", .issuerImpersonation), ("mdoc.device", .authenticationBypass),
-      ("mdoc.issuer.", .issuerImpersonation), ("mdoc.issuer_auth.certificate", .issuerImpersonation),
-      ("policy.", .policyBypass), ("mdoc.", .parserDifferential), ("revocation.", .staleData),
-    ]
-    return families.first { name.hasPrefix($0.0) }?.1 ?? .interoperability
-  }
-}
 
 extension VectorFlag {
   /// The flag of cases in which the code's check must fail or warn: `ElementDuplicate` for `mdoc.element.duplicate`.

@@ -105,7 +105,7 @@ package struct TestServer: Sendable {
     configuration.edge.patience = options.patience
     configuration.additions = .testMode(
       MockWalletEndpoint(authority: authority, prover: options.circuits.map(MockProver.init)), apiKey: apiKey,
-      check: CheckRoute(anchors: trusted)
+      apple: party.apple, check: CheckRoute(anchors: trusted)
     ) { [publisher] in
       await publisher.stop()
       if let folder { TemporaryStore.remove(folder) }
@@ -170,7 +170,7 @@ extension TestServer {
 extension ServerAdditions {
   /// The mock wallet's endpoint, the playground, and the page `/check`.
   static func testMode(
-    _ wallet: MockWalletEndpoint, apiKey: String, check: CheckRoute, end: @escaping @Sendable () async -> Void = {}
+    _ wallet: MockWalletEndpoint, apiKey: String, apple: [AppleConfiguration] = [], check: CheckRoute, end: @escaping @Sendable () async -> Void = {}
   ) -> ServerAdditions {
     ServerAdditions(
       groups: [
@@ -179,7 +179,7 @@ extension ServerAdditions {
           wallet.routes + [SimulatedOutcome.route(wallet), DiagnosticRoute.route, check.route])
       ],
       schemas: [.init("OpenedMockResponse", OpenedMockResponse.shape.schema)] + DiagnosticRoute.schemas,
-      pages: PlaygroundRoutes.all(apiKey: apiKey, wallet.authority), end: end)
+      pages: PlaygroundRoutes.all(apiKey: apiKey, wallet.authority, apple: apple), end: end)
   }
 }
 

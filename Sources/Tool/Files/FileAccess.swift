@@ -139,6 +139,11 @@ final class OutputFile {
     try self.init(path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
   }
 
+  /// Continues an existing file.
+  convenience init(appendingTo path: String) throws(Failure) {
+    try self.init(path, flags: O_WRONLY | O_APPEND, mode: 0)
+  }
+
   fileprivate init(_ path: String, flags: Int32, mode: mode_t) throws(Failure) {
     self.path = path
     descriptor = open(path, flags | O_CLOEXEC, mode)

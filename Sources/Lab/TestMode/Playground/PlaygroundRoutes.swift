@@ -9,18 +9,20 @@ import Sessions
 enum PlaygroundRoutes {
   /// - Parameter apiKey: test mode's key. The page acts as a relying party's backend. A real backend never gives its
   ///   key to a page.
-  static func all(apiKey: String, _ authority: MockAuthority) -> [Route] {
-    PlaygroundAsset.all.map(route) + [configuration(apiKey, authority)]
+  static func all(apiKey: String, _ authority: MockAuthority, apple: [AppleConfiguration]) -> [Route] {
+    PlaygroundAsset.all.map(route) + [configuration(apiKey, authority, apple)]
   }
 
-  private static func configuration(_ apiKey: String, _ authority: MockAuthority) -> Route {
+  private static func configuration(
+    _ apiKey: String, _ authority: MockAuthority, _ apple: [AppleConfiguration]
+  ) -> Route {
     Route(
       .get, "/playground/config.json", "getPlaygroundConfiguration",
       "The page's configuration, with test mode's API key. For a browser on this machine.",
       access: .anyone, success: .content("application/json"), problems: [.apiNotFound]
     ) { call throws(ServiceError) in
       try checkHost(call)
-      return guarded(Reply(json: PlaygroundConfiguration.json(apiKey, authority, of: call.service)))
+      return guarded(Reply(json: PlaygroundConfiguration.json(apiKey, authority, apple, of: call.service)))
     }
   }
 
@@ -102,12 +104,22 @@ struct PlaygroundAsset: Sendable {
 
 /// The page's configuration: the possible requests, the variants of responses, and the codes' meanings.
 enum PlaygroundConfiguration {
-  static func json(_ apiKey: String, _ authority: MockAuthority, of service: VerificationService) -> JSON {
+  static func json(
+    _ apiKey: String, _ authority: MockAuthority, _ apple: [AppleConfiguration], of service: VerificationService
+  ) -> JSON {
     let protocols = service.protocolNames
     return [
       "api_key": .string(apiKey),
-      // By these `mdoc wallet` is a wallet of this server's mock authority.
+      // By these the mock wallet of another process is a wallet of this server's mock authority.
       "mock": ["seed": .string(Hex.encode(authority.seedBytes)), "lists": .string(authority.addresses.base)],
+      "apple": .array(
+        apple.map { merchant in
+          [
+            "merchant_id": .string(merchant.merchantID), "team_id": .string(merchant.teamID),
+            "encryption_keys": .array(
+              merchant.encryptionKeys.map { .string(Base64.encode($0.publicKey.encoded)) }),
+          ]
+        }),
       "families": families(protocols),
       "presets": presets(protocols, circuits: service.circuits),
       "documents": documents,

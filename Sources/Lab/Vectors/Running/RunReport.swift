@@ -89,12 +89,13 @@ package struct RunReport: Sendable {
 }
 
 extension RunReport {
-  /// The report of a run of our verifier over a set without a digest.
+  /// The report of a run over a set without a digest.
   package init(
-    ofSetAt path: String, filter: String?, date: Timestamp, results: [VectorResult], seconds: Double
+    of subject: String = "mdoc", ofSetAt path: String, filter: String?, date: Timestamp, results: [VectorResult],
+    seconds: Double
   ) {
     self.init(
-      subject: "mdoc", suite: path, digest: nil, filter: filter, date: date, results: results, duration: seconds)
+      subject: subject, suite: path, digest: nil, filter: filter, date: date, results: results, duration: seconds)
   }
 }
 

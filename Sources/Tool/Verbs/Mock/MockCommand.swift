@@ -29,9 +29,9 @@ enum MockCommand {
   ///   - seed: the seed if no option gives one.
   ///   - lists: the address of the lists if no option gives one.
   static func authority(
-    _ arguments: Arguments, seed: [UInt8] = Array("mdoc mock".utf8), lists: String? = nil
+    _ arguments: Arguments, seed: [UInt8]? = nil, lists: String? = nil
   ) throws(Failure) -> MockAuthority {
-    let seed = try arguments.hex(.seed, length: 1...1_024) ?? seed
+    let seed = try arguments.hex(.seed, length: 1...1_024) ?? seed ?? Array("mdoc mock".utf8)
     let curve = try curve(.issuerCurve, arguments)
     let base = (arguments.value(.lists) ?? lists).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
     var authority = try made {

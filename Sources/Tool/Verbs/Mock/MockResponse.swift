@@ -163,7 +163,7 @@ enum MockWeb {
     ], work: run)
 
   private static let redirected = ["openid4vp", "openid4vp-iso-18013-7-annex-b", "openid4vp-eu-age-verification"]
-  fileprivate static let protocolNames =
+  static let protocolNames =
     ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"] + redirected
 
   private static func run(_ arguments: Arguments) throws(Failure) {

@@ -7,7 +7,9 @@ enum VectorsRun {
     "run", "run the cases and report those with a wrong verdict",
     options: [
       .suite, .filter, .exec, .against, .profile, .without, .expectedFailures, .writeExpectedFailures, .answerSeconds,
-      .memory, .circuits, .measure, .junit, .html, .jsonReport,
+      .memory, .circuits, .measure, .junit, .html, .jsonReport, .verifierFile, .runProtocol, .parallel, .resume,
+      .mayTest, .seed,
+      .lists, .person, .issuerKey, .issuerChain,
     ],
     notes: [
       "With --exec, the command is given to /bin/sh, and each case is written to its standard input as JSON on one "
@@ -24,6 +26,11 @@ enum VectorsRun {
         + "of the second time. A case that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s fails.",
       "Cases with zero-knowledge proofs need --circuits. A case is skipped if its circuit is missing.",
+      "With --verifier, FILE says how a running verifier begins a session and where its verdict is. The mock wallet "
+        + "plays every variant that a protocol can carry, one session each, with right responses in between. The ids are "
+        + "PROTOCOL/VARIANT. The verifier must trust the certificates of mdoc mock anchors, or those of --issuer-chain. "
+        + "Codes are compared only if FILE says where they are. --answer-seconds bounds each exchange. Only this machine is "
+        + "visited, and hosts that --i-may-test names.",
       "Exit status: 0 all run cases pass, 1 a case fails or no case was run, 64 usage, 65 the suite cannot be read, "
         + "75 the harness is gone.",
     ],
@@ -34,6 +41,9 @@ enum VectorsRun {
       .init(
         "Run another verifier as a program",
         "mdoc vectors run --exec \"python3 verify.py\" --expected-failures failures.txt"),
+      .init(
+        "Try a running verifier, and go on after an interruption",
+        "mdoc vectors run --verifier verifier.json --resume journal.jsonl --html report.html"),
       .init(
         "Run a verifier without Apple's in-app protocol",
         "mdoc vectors run --against http://127.0.0.1:9000/ --without apple-in-app"),
@@ -64,6 +74,13 @@ enum VectorsRun {
 
   private static func refuseContradictions(_ arguments: Arguments) throws(Failure) {
     if arguments.has(.exec), arguments.has(.against) { throw .usage("use either --exec or --against, not both") }
+    let others: [Option] =
+      arguments.has(.verifierFile)
+      ? [.exec, .against, .suite, .profile, .without, .memory, .measure]
+      : [.runProtocol, .parallel, .resume, .mayTest, .seed, .lists, .person, .issuerKey, .issuerChain]
+    if let other = others.first(where: arguments.has) {
+      throw .usage("--\(other.name) is only for runs \(arguments.has(.verifierFile) ? "without" : "with") --verifier")
+    }
     guard arguments.has(.exec) || arguments.has(.against) else { return }
     if arguments.has(.circuits) { throw .usage("--circuits is only for this verifier; another verifier has its own") }
     if arguments.has(.measure) {
@@ -74,6 +91,10 @@ enum VectorsRun {
   private static func report(
     _ arguments: Arguments
   ) async throws(Failure) -> (report: RunReport, expected: ExpectedFailures?) {
+    if arguments.has(.verifierFile) {
+      let expected = try expectedFailures(arguments)
+      return (try await RunningVerifier.report(arguments), expected)
+    }
     let suite = try VectorsCommand.suite(arguments)
     let expected = try expectedFailures(arguments, of: suite)
     var runner = try await runner(suite, arguments)
@@ -91,12 +112,12 @@ enum VectorsRun {
   }
 
   private static func expectedFailures(
-    _ arguments: Arguments, of suite: VectorSuite
+    _ arguments: Arguments, of suite: VectorSuite? = nil
   ) throws(Failure) -> ExpectedFailures? {
     guard let path = arguments.value(.expectedFailures) else { return nil }
     let text = String(decoding: try FileAccess.readPrefix(path, purpose: "the expected failures"), as: UTF8.self)
     let expected = try readable { try ExpectedFailures(parsing: text, path: path) }
-    if let id = expected.unknown(in: suite).first { throw .unreadable("\(path): unknown case \(id)") }
+    if let suite, let id = expected.unknown(in: suite).first { throw .unreadable("\(path): unknown case \(id)") }
     return expected
   }
 
