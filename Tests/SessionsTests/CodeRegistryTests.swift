@@ -44,7 +44,7 @@ import Testing
   /// Codes below these names are checks of a response, a request or a list.
   private static let kinds = [
     "envelope.", "jwe.", "vp_token.", "proximity.", "cose.", "mdoc.", "zk.", "trust.", "revocation.", "policy.",
-    "reader_auth.", "list.",
+    "reader_auth.", "request.", "list.",
   ]
 
   /// Codes of requests, of the server and of entries of lists, never of a passed check.

@@ -8,7 +8,8 @@ extension CodeGroup {
   package static let all: [CodeGroup] = [
     .cbor, .envelope, .openID4VP, .proximity, .apple, .response, .proof, .requestedProofs, .issuerAuthentication,
     .trustStore, .certificatePath, .issuerSignature, .mobileSecurityObject, .items, .validity, .deviceAuthentication,
-    .revocation, .acceptance, .readerAuthentication, .trustLists, .sessions, .walletRefusals, .audit, .evidence, .api,
+    .revocation, .acceptance, .readerAuthentication, .requests, .trustLists, .sessions, .walletRefusals, .audit,
+    .evidence, .api,
   ]
 }
 

@@ -9,7 +9,7 @@ extension ReaderVerifier {
   /// - Parameter origin: the origin of the requesting page; nil for a redirect, or if it is not known.
   public func verify(requestObject text: [UInt8], origin: String?, at now: Timestamp) -> ReaderReport {
     var checks = CheckList(expecting: 6)
-    let isCompact = text.first(where: { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }) != UInt8(ascii: "{")
+    let isCompact = Self.isCompact(text)
     guard let objects = Self.compactObjects(text, isCompact: isCompact), !objects.isEmpty,
       objects.count <= Limits.documents
     else {
@@ -30,8 +30,8 @@ extension ReaderVerifier {
     checks.require(signatures.contains(where: \.isGood), .readerAuthMissing, "no signature is valid")
     if let claims, isObject {
       checkOrigin(claims, origin, &checks)
-      let isForWallets = claims["aud"]?.string == "https://self-issued.me/v2"
-      checks.expect(isForWallets, .readerAudience, isStrict: isStrict)
+      let audiences = claims["aud"].map { $0.array ?? [$0] } ?? []
+      checks.expect(audiences.contains("https://self-issued.me/v2"), .readerAudience, isStrict: isStrict)
     } else {
       checks.notRun(.readerOriginMismatch, .readerAudience)
     }
@@ -48,6 +48,16 @@ extension ReaderVerifier {
       let parts = [signature["protected"]?.string ?? "", payload, signature["signature"]?.string ?? ""]
       return Array(parts.joined(separator: ".").utf8)
     }
+  }
+
+  /// The request object with its first signature, as a compact JWS.
+  static func firstObject(_ text: [UInt8]) -> [UInt8]? {
+    compactObjects(text, isCompact: isCompact(text))?.first
+  }
+
+  /// Whether the text is no JSON object, the other serialization.
+  static func isCompact(_ text: [UInt8]) -> Bool {
+    text.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } != UInt8(ascii: "{")
   }
 
   private func verify(

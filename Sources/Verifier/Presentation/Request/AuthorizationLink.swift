@@ -1,0 +1,72 @@
+import Base
+
+/// A link that brings a request to a wallet, such as `openid4vp://?client_id=…` (OpenID4VP 1.0, 5; RFC 9101, 5).
+///
+/// The request is in the link's parameters, in one signed parameter (`request`), or at an address (`request_uri`).
+public struct AuthorizationLink: Sendable {
+  /// In lower case, such as `openid4vp`, `haip-vp`, `mdoc-openid4vp`, `av` or `https`.
+  public let scheme: String
+  /// In the link's order, decoded. Parameters whose value is an object or an array are parsed (OpenID4VP 1.0, 5.1).
+  public let parameters: [JSON.Member]
+
+  /// Nil unless the text is a URI with a query.
+  public init?(_ text: String) {
+    let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let scheme = parts[0].prefix { $0 != ":" }
+    guard parts.count == 2, scheme.endIndex < parts[0].endIndex, scheme.first?.isLetter == true,
+      scheme.utf8.allSatisfy({ Self.schemeCharacters.contains($0) }), let members = FormEncoding.members(of: parts[1])
+    else { return nil }
+    self.scheme = scheme.lowercased()
+    parameters = members.map { name, value in
+      let json = Self.structured.contains(name) ? try? JSON(parsing: Array(value.utf8)) : nil
+      return JSON.Member(name, json ?? .string(value))
+    }
+  }
+
+  private static let schemeCharacters = Set(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.".utf8)
+
+  private static let structured: Set = [
+    "dcql_query", "client_metadata", "transaction_data", "verifier_info", "presentation_definition", "expected_origins",
+  ]
+
+  public subscript(_ name: String) -> JSON? { JSON.object(parameters)[name] }
+
+  public var clientID: String? { self["client_id"]?.string }
+  /// The address of the request; nil if the link contains the request.
+  public var requestURI: String? { self["request_uri"]?.string }
+  /// The request object, if the link contains one; otherwise nil.
+  public var request: String? { self["request"]?.string }
+  /// Whether the verifier prefers that the wallet fetches the request by POST (5.10).
+  public var wantsPost: Bool { self["request_uri_method"] == "post" }
+}
+
+/// An address of a verifier, as far as requests are checked against it.
+struct VerifierAddress {
+  /// In lower case, without a port.
+  let host: String
+  let isEncrypted: Bool
+  let hasFragment: Bool
+
+  /// Nil unless the text is an absolute `http` or `https` address with a host.
+  init?(_ text: String) {
+    guard text.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else { return nil }
+    let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, ["https", "http"].contains(parts[0].lowercased()) else { return nil }
+    let authority = parts[1].prefix { !["/", "?", "#"].contains($0) }
+    let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+    guard !name.isEmpty, !authority.contains("@") else { return nil }
+    host = name.lowercased()
+    isEncrypted = parts[0].lowercased() == "https"
+    hasFragment = text.contains("#")
+  }
+
+  /// Whether a wallet may use the address: it is encrypted, or on the wallet's own machine, and has no fragment.
+  var isAllowed: Bool { (isEncrypted || isLoopback) && !hasFragment }
+
+  private var isLoopback: Bool {
+    let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+    return ["localhost", "[::1]"].contains(host)
+      || octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+  }
+}

@@ -1,0 +1,172 @@
+import Base
+import Cryptography
+import JOSE
+import PKIX
+
+/// The checks of a request to a wallet, as the wallet makes them before it asks its holder: OpenID4VP 1.0 by link and
+/// over the Digital Credentials API, HAIP 1.0, the older profile of ISO/IEC TS 18013-7 (Annex B), the link of the
+/// European age verification profile, and the DeviceRequest of `org-iso-mdoc` (Annex C there).
+///
+/// It is made from the request alone. Whether a wallet has the requested documents is another question.
+public struct RequestJudgement: Sendable {
+  /// The way by which the request came to the wallet.
+  public struct Arrival: Sendable {
+    /// Nil over the Digital Credentials API, or if it is not known.
+    public var link: AuthorizationLink?
+    /// The protocol's name in the Digital Credentials API, such as `openid4vp-v1-signed`; nil for a link.
+    public var protocolName: String?
+    /// The requesting page's origin over the Digital Credentials API.
+    public var origin: String?
+    /// The nonce that the wallet posted to `request_uri`; nil after GET.
+    public var walletNonce: String?
+    /// The media type of the reply to `request_uri`; nil if it is not known.
+    public var mediaType: String?
+
+    public init(
+      link: AuthorizationLink? = nil, protocolName: String? = nil, origin: String? = nil, walletNonce: String? = nil,
+      mediaType: String? = nil
+    ) {
+      self.link = link
+      self.protocolName = protocolName
+      self.origin = origin
+      self.walletNonce = walletNonce
+      self.mediaType = mediaType
+    }
+  }
+
+  public enum Content: Sendable {
+    /// A signed request object: a compact JWS, or the general JSON serialization with several signers.
+    case object([UInt8])
+    /// The parameters of an unsigned request.
+    case parameters(JSON)
+    /// A DeviceRequest, with the `encryptionInfo` of the Digital Credentials API. Without one, or without an origin, no
+    /// signature is verified.
+    case deviceRequest([UInt8], encryptionInfo: String?)
+  }
+
+  /// The rules to check besides those of the request's own protocol.
+  public enum Profile: String, Sendable, CaseIterable {
+    /// None.
+    case openID4VP = "openid4vp"
+    /// OpenID4VC High Assurance Interoperability Profile 1.0.
+    case haip
+  }
+
+  /// The requesting party, as far as the request names it.
+  public struct Client: Sendable {
+    /// `client_id` with its prefix; nil over the Digital Credentials API, unless one reader signed.
+    public let id: String?
+    /// The first signer's certificates, its own first; empty for an unsigned request.
+    public let certificates: [Certificate]
+  }
+
+  public let checks: [Check]
+  /// The request's parameters; nil if they cannot be read, and for a DeviceRequest.
+  public let claims: JSON?
+  public let client: Client
+
+  /// The failed checks.
+  public var faults: [Check] { checks.filter { $0.outcome == .failed } }
+
+  /// - Parameter roots: authorities of readers. If there are none, trust in the signer is not judged, but its signature
+  ///   and dates are.
+  public init(
+    of content: Content, arrived arrival: Arrival = Arrival(), roots: [Certificate] = [], at now: Timestamp,
+    profile: Profile = .openID4VP
+  ) {
+    var signer = SignerChecks(roots: roots)
+    switch content {
+    case .deviceRequest(let bytes, let encryptionInfo):
+      claims = nil
+      signer.list.checkDeviceRequest(bytes, encryptionInfo: encryptionInfo, arrival)
+      if let origin = arrival.origin, let encryptionInfo {
+        let transcript = AnnexCChallenge.transcript(encryptionInfo: encryptionInfo, origin: origin)
+        signer.check(isOptional: true) { $0.verify(deviceRequest: bytes, over: transcript, at: now) }
+      } else {
+        signer.list.notRun(.readerSignatureInvalid, "it needs the page's origin and encryptionInfo")
+      }
+    case .object(let text):
+      let jws = ReaderVerifier.firstObject(text).flatMap { try? CompactJWS(parsing: $0) }
+      claims = jws.flatMap { try? JSON(parsing: $0.payload) }.flatMap { $0.object == nil ? nil : $0 }
+      let isCertified = ClientName(claims, arrival).isCertified || claims?["client_id"] == nil
+      signer.check(isCertified: isCertified) { $0.verify(requestObject: text, origin: arrival.origin, at: now) }
+      signer.checkChain(jws?.header.certificateChain ?? [], isStrict: profile == .haip)
+    case .parameters(let parameters):
+      claims = parameters.object == nil ? nil : parameters
+      if claims == nil { signer.list.failed(.requestParameterMalformed, "the parameters are not a JSON object") }
+    }
+    if let claims {
+      var signing = RequestRules.Signing.unsigned
+      if case .object(let text) = content { signing = ReaderVerifier.isCompact(text) ? .once : .severally }
+      var rules = RequestRules(claims, arrival, signing: signing, now: now, checks: signer.list)
+      signer.list = rules.check(profile)
+    }
+    client = Client(id: claims?["client_id"]?.string, certificates: signer.certificates)
+    signer.list.skipRest(of: CodeGroup.requests.codes)
+    checks = signer.list.checks
+  }
+}
+
+/// The checks of a request's signatures, from a `ReaderVerifier`'s report.
+private struct SignerChecks {
+  let roots: [Certificate]
+  var list = CheckList()
+  var certificates: [Certificate] = []
+
+  init(roots: [Certificate]) { self.roots = roots }
+
+  /// - Parameters:
+  ///   - isOptional: whether the request may be unsigned.
+  ///   - isCertified: whether a certificate proves the client identifier. `RequestRules` checks any other.
+  mutating func check(
+    isOptional: Bool = false, isCertified: Bool = true, _ verify: (ReaderVerifier) -> ReaderReport
+  ) {
+    var report = verify(ReaderVerifier(roots: roots))
+    certificates = report.signatures.first?.certificates ?? []
+    // Without roots, each signer is its own root, so that its dates and its signature are checked all the same.
+    if roots.isEmpty { report = verify(ReaderVerifier(roots: report.signatures.compactMap(\.certificates.first))) }
+    var isSaid = !isCertified || isOptional && report.signatures.isEmpty
+    for signature in report.signatures where !report.isAuthenticated || signature.isGood {
+      for check in signature.checks {
+        switch (check.code, check.outcome) {
+        case (.readerUntrusted, .passed) where roots.isEmpty: list.notRun(.readerUntrusted, "no root is given")
+        case (.readerClientMismatch, .failed) where !isCertified: list.notRun(.readerClientMismatch)
+        default:
+          isSaid = isSaid || check.outcome == .failed
+          list.append([check])
+        }
+      }
+    }
+    // A broken signature says itself that it is broken.
+    list.append(report.checks.map { isSaid && $0.code == .readerAuthMissing ? Check($0.code, .notRun) : $0 })
+  }
+
+  /// HAIP 1.0, 5: the certificates lead to an authority that the wallet knows, and whose own certificate is not sent.
+  mutating func checkChain(_ encoded: [[UInt8]], isStrict: Bool) {
+    let chain = encoded.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
+    list.require(Certificate.isChain(chain), .requestSignerChain, "a certificate is not signed by the next one")
+    list.expect(
+      !chain.contains(where: \.isSelfSigned), .requestSignerChain, "one is self-signed", isStrict: isStrict)
+  }
+}
+
+/// The client identifier and its prefix (OpenID4VP 1.0, 5.9.1).
+struct ClientName {
+  /// Nil for an identifier without prefix.
+  let prefix: String?
+  /// The identifier without its prefix.
+  let name: String
+
+  /// Annex B has the prefix in a parameter of its own.
+  init(_ claims: JSON?, _ arrival: RequestJudgement.Arrival) {
+    let id = claims?["client_id"]?.string ?? ""
+    if let scheme = claims?["client_id_scheme"]?.string, claims?["dcql_query"] == nil {
+      (prefix, name) = (scheme, id)
+    } else {
+      let parts = id.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      (prefix, name) = parts.count == 2 ? (parts[0], parts[1]) : (nil, id)
+    }
+  }
+
+  var isCertified: Bool { prefix == "x509_hash" || prefix == "x509_san_dns" }
+}

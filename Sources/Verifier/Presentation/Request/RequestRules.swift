@@ -1,0 +1,226 @@
+import Base
+import Cryptography
+import Mdoc
+
+/// The rules for an OpenID4VP request's parameters.
+struct RequestRules {
+  enum Signing {
+    case unsigned, once
+    /// Each signer names itself in its header.
+    case severally
+  }
+
+  let claims: JSON
+  let arrival: RequestJudgement.Arrival
+  let signing: Signing
+  let now: Timestamp
+  var checks: CheckList
+  private let client: ClientName
+  /// Whether the request follows ISO/IEC TS 18013-7:2024, Annex B.
+  let isAnnexB: Bool
+  /// Whether it came over the Digital Credentials API, not by link.
+  let isOverAPI: Bool
+
+  init(_ claims: JSON, _ arrival: RequestJudgement.Arrival, signing: Signing, now: Timestamp, checks: CheckList) {
+    self.claims = claims
+    self.arrival = arrival
+    self.signing = signing
+    self.now = now
+    self.checks = checks
+    client = ClientName(claims, arrival)
+    isAnnexB =
+      claims["dcql_query"] == nil
+      && (claims["presentation_definition"] != nil || arrival.link?.scheme == "mdoc-openid4vp")
+    let isOfAPI = claims["response_mode"]?.string?.hasPrefix("dc_api") ?? false
+    isOverAPI = arrival.protocolName != nil || arrival.origin != nil || arrival.link == nil && isOfAPI
+  }
+
+  private var responseMode: String { claims["response_mode"]?.string ?? "" }
+  private var isPosted: Bool { responseMode.hasPrefix("direct_post") }
+  var isEncrypted: Bool { responseMode.hasSuffix(".jwt") }
+
+  /// Makes every check that applies to the request.
+  mutating func check(_ profile: RequestJudgement.Profile) -> CheckList {
+    checkArrival()
+    checkParameters()
+    checkClient()
+    checkResponseURI()
+    checkTimes()
+    checkNonces()
+    checkMetadata()
+    if isAnnexB { checkPresentationDefinition() } else { checkQuery() }
+    checkTransactionData()
+    checkVerifierInfo()
+    guard profile == .haip else { return checks }
+    if signing == .once { checks.require(client.prefix == "x509_hash", .requestHAIPClient) }
+    if let link = arrival.link {
+      checks.require(signing != .unsigned && link.requestURI != nil, .requestHAIPDelivery)
+    }
+    checkHAIPEncryption()
+    return checks
+  }
+
+  private mutating func checkArrival() {
+    if let name = arrival.protocolName {
+      let kinds: [String: Signing] = ["unsigned": .unsigned, "signed": .once, "multisigned": .severally]
+      let expected = kinds.first { name == "openid4vp-v1-" + $0.key }?.value
+      checks.require(expected == signing, .requestProtocolMismatch, "the protocol is \(shown(name))")
+    }
+    if let type = arrival.mediaType {
+      let bare = type.prefix { $0 != ";" && $0 != " " }.lowercased()
+      checks.require(bare == "application/oauth-authz-req+jwt", .requestMediaType, "it is \(shown(type))")
+    }
+    guard let link = arrival.link else { return }
+    let names = link.parameters.map(\.name)
+    let isByReference = link.requestURI != nil
+    let isWhole = Set(names).count == names.count && link.clientID?.isEmpty == false
+    let hasOne = isByReference ? link["request"] == nil : link["request_uri_method"] == nil
+    checks.require(isWhole && hasOne, .requestLinkMalformed, "its parameters are \(shownList(names))")
+    if let address = link.requestURI {
+      checks.require(VerifierAddress(address)?.isAllowed ?? false, .requestAddress, "request_uri")
+      let isMethod = link["request_uri_method"].map { ["get", "post"].contains($0) } ?? true
+      checks.require(isMethod, .requestURIMethodUnknown)
+    }
+    guard isByReference || link.request != nil else { return }
+    let surplus = names.filter { !["client_id", "request", "request_uri", "request_uri_method"].contains($0) }
+    checks.expect(surplus.isEmpty, .requestLinkSurplus, "it also has \(shownList(surplus))")
+    checks.require(Self.areSame(link.clientID, claims["client_id"]?.string), .requestClientMismatch)
+  }
+
+  private static func areSame(_ left: String?, _ right: String?) -> Bool {
+    left.map { right?.hasSameBytes(as: $0) ?? false } ?? (right == nil)
+  }
+
+  // MARK: Parameters
+
+  private static let texts = [
+    "client_id", "response_type", "response_mode", "response_uri", "nonce", "state", "iss", "wallet_nonce", "scope",
+  ]
+
+  /// Parameters of OpenID4VP's drafts.
+  private static let obsolete = [
+    "client_id_scheme", "presentation_definition", "presentation_definition_uri", "client_metadata_uri",
+    "verifier_attestations",
+  ]
+
+  /// Further parameters; some of them have checks of their own.
+  private static let known = [
+    "dcql_query", "client_metadata", "verifier_info", "aud", "iat", "nbf", "exp", "jti", "transaction_data",
+    "redirect_uri", "request", "request_uri", "request_uri_method", "sub", "expected_origins",
+  ]
+
+  private mutating func checkParameters() {
+    let mistyped = Self.texts.filter { claims[$0] != nil && claims[$0]?.string == nil }
+    checks.require(mistyped.isEmpty, .requestParameterMalformed, "not a string: \(mistyped.joined(separator: ", "))")
+    checks.require(claims["response_type"] == "vp_token", .requestParameterMalformed, "response_type is not vp_token")
+    let modes = isOverAPI ? ["dc_api", "dc_api.jwt"] : ["direct_post.jwt"] + (isAnnexB ? [] : ["direct_post"])
+    checks.require(
+      modes.contains(responseMode), .requestResponseMode, "it must be \(modes.joined(separator: " or "))")
+    checks.require(!isPosted || claims["redirect_uri"] == nil, .requestRedirectURI)
+    let old = isAnnexB ? [] : Self.obsolete.filter { claims[$0] != nil }
+    checks.require(old.isEmpty, .requestParameterObsolete, old.joined(separator: ", "))
+    checks.require((isAnnexB || claims["dcql_query"] != nil) && claims["scope"] == nil, .requestQueryMissing)
+    expectKnown(Self.texts + Self.obsolete + Self.known, in: claims, "the request")
+    guard signing != .unsigned else { return }
+    var misplaced = ["request", "request_uri", "request_uri_method"].filter { claims[$0] != nil }
+    if let subject = claims["sub"], subject == claims["client_id"] { misplaced.append("sub") }
+    if let issuer = claims["iss"], signing == .once, issuer != claims["client_id"] { misplaced.append("iss") }
+    checks.expect(misplaced.isEmpty, .requestClaimMisplaced, misplaced.joined(separator: ", "))
+  }
+
+  mutating func expectKnown(_ known: [String], in object: JSON, _ name: String) {
+    let unknown = (object.object ?? []).map(\.name).filter { !known.contains($0) }
+    checks.expect(unknown.isEmpty, .requestParameterUnknown, "in \(name): \(shownList(unknown))")
+  }
+
+  private mutating func checkClient() {
+    if isOverAPI, signing == .unsigned {
+      return checks.expect(claims["client_id"] == nil, .requestClientSurplus)
+    }
+    guard signing != .severally else { return }
+    guard let id = claims["client_id"] else {
+      return checks.failed(.requestParameterMalformed, "client_id is missing")
+    }
+    let prefixes = isAnnexB ? ["x509_san_dns"] : ["x509_hash", "x509_san_dns", "redirect_uri"]
+    checks.require(
+      id.string == nil || prefixes.contains(client.prefix ?? ""), .requestClientPrefixUnknown,
+      client.prefix.map { "it is \(shown($0))" } ?? "there is none")
+    if client.prefix == "redirect_uri" { checks.require(signing == .unsigned, .requestSignatureForbidden) }
+    if client.isCertified { checks.require(signing != .unsigned, .requestSignatureMissing) }
+    if let link = arrival.link, link.scheme == "av" {
+      let isByValue = link.requestURI == nil && signing == .unsigned
+      checks.require(isByValue && responseMode == "direct_post", .requestAgeVerification)
+    }
+  }
+
+  private mutating func checkResponseURI() {
+    guard isPosted else { return }
+    guard let text = claims["response_uri"]?.string, let address = VerifierAddress(text), address.isAllowed else {
+      return checks.failed(.requestAddress, "response_uri")
+    }
+    checks.passed(.requestAddress)
+    switch client.prefix {
+    case "redirect_uri": checks.require(text.hasSameBytes(as: client.name), .requestResponseURIForeign)
+    case "x509_san_dns":
+      let isNamed = address.host.hasSameBytes(as: client.name.lowercased())
+      checks.require(isNamed, .requestResponseURIForeign, "its host is \(shown(address.host))")
+    default: break
+    }
+  }
+
+  private mutating func checkTimes() {
+    let (skew, day, years): (Int64, Int64, Int64) = (300, 86_400, 50 * 31_557_600)
+    func isRight(_ name: String, _ isRight: (Timestamp) -> Bool) -> Bool {
+      claims[name].map { $0.integer.map { isRight(Timestamp(secondsSince1970: $0)) } ?? false } ?? true
+    }
+    let now = now
+    checks.require(
+      isRight("exp") { $0 > now - skew && $0 < now + years } && isRight("nbf") { $0 <= now + skew }, .requestExpired)
+    checks.expect(isRight("iat") { $0 <= now + skew && $0 > now - day }, .requestIssuedAt)
+  }
+
+  static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
+
+  private mutating func checkNonces() {
+    for name in ["nonce", "state"] {
+      guard let text = claims[name]?.string else { continue }
+      let isSafe = !text.isEmpty && text.utf8.allSatisfy((Self.letters + "-._~".utf8).contains)
+      checks.require(isSafe, .requestNonceMalformed, name)
+    }
+    checks.require(claims["nonce"] != nil, .requestNonceMalformed, "nonce is missing")
+    if let nonce = claims["nonce"]?.string {
+      // n characters of k different ones have fewer than n·(log2(k)+1) bits.
+      let bits = nonce.utf8.count * (Int.bitWidth - Set(nonce.utf8).count.leadingZeroBitCount)
+      checks.expect((16...43).contains(nonce.utf8.count) && bits >= 96, .requestNonceWeak)
+    }
+    let isMistyped = claims["wallet_nonce"].map { $0.string == nil } ?? false
+    checks.require(
+      isMistyped || Self.areSame(arrival.walletNonce, claims["wallet_nonce"]?.string), .requestWalletNonce,
+      arrival.walletNonce == nil ? "the wallet sent none" : nil)
+  }
+
+  /// This wallet knows no type of transaction data.
+  private mutating func checkTransactionData() {
+    guard let data = claims["transaction_data"] else { return }
+    let ids = (claims["dcql_query"]?["credentials"]?.array ?? []).map { $0["id"] }
+    let entries = data.nonEmptyArray?.map { entry in
+      entry.string.flatMap(Base64.decodeURLSafe).flatMap { try? JSON(parsing: $0) }
+    }
+    let areRight = entries?.allSatisfy { entry in
+      entry?["type"]?.string != nil && entry?["credential_ids"].nonEmptyArray?.allSatisfy(ids.contains) ?? false
+    }
+    checks.require(areRight ?? false, .requestTransactionDataMalformed)
+    guard areRight ?? false else { return }
+    checks.failed(.requestTransactionDataUnknown, shownList((entries ?? []).compactMap { $0?["type"]?.string }))
+  }
+
+  private mutating func checkVerifierInfo() {
+    guard let info = claims["verifier_info"] else { return }
+    let areRight = info.nonEmptyArray?.allSatisfy { entry in
+      let ids = entry["credential_ids"].nonEmptyArray
+      return entry["format"]?.string != nil && (entry["data"]?.string != nil || entry["data"]?.object != nil)
+        && (entry["credential_ids"] == nil || ids.map { Set($0).count == $0.count } ?? false)
+    }
+    checks.require(areRight ?? false, .requestVerifierInfo)
+  }
+}
