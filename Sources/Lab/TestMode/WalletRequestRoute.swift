@@ -33,7 +33,8 @@ struct WalletRequestRoute {
       let pending = try await pending(link, call)
       let address = link.requestURI
       let object = try await wallet.requestObject(pending, at: address ?? text, nil, call)
-      let content = address == nil ? .parameters(.object(link.parameters)) : RequestJudgement.Content.object(object ?? [])
+      let content =
+        address == nil ? .parameters(.object(link.parameters)) : RequestJudgement.Content.object(object ?? [])
       let judgement = RequestJudgement(of: content, arrived: .init(link: link), at: call.application.clock())
       let shown = MockWalletRequest(pending: pending, requestURI: address ?? text, judgement: judgement)
       return Reply(json: MockWalletRequest.shape.write(shown), session: pending.session)
@@ -60,7 +61,7 @@ struct WalletRequestRoute {
         let own = pending.data["authorization_request"]?.string.flatMap(AuthorizationLink.init).flatMap(Self.address)
         guard own.map(path.renaming) == address else { throw Self.foreign }
         return pending
-      } catch where error.code == .sessionProtocolMismatch {
+      } catch  where error.code == .sessionProtocolMismatch {
         continue
       }
     }

@@ -5,7 +5,8 @@ import Mdoc
 import Mock
 import Sessions
 
-/// Test mode's pages for trying the server, `/playground`, `/check` and `/wallet`: the pages, their files and their configuration.
+/// Test mode's pages for trying the server, `/playground`, `/check` and `/wallet`: the pages, their files and their
+/// configuration.
 enum PlaygroundRoutes {
   /// - Parameter apiKey: test mode's key. The page acts as a relying party's backend. A real backend never gives its
   ///   key to a page.

@@ -11,7 +11,7 @@ const PERSONS = [["Ada Morgan, born 1990", null], ["Ada Morgan, 17 years old", 1
 /** The changes to the documents that make their person so old, by namespace. */
 function changes(age) {
   if (age === null) return {};
-  const birth = { full_date: `${new Date().getFullYear() - age - 1}-12-31` };
+  const birth = { full_date: `${new Date().getFullYear() - age}-01-01` };
   return {
     "org.iso.18013.5.1": { birth_date: birth }, "eu.europa.ec.eudi.pid.1": { birth_date: birth },
     "eu.europa.ec.av.1": { age_over_18: age >= 18 },
