@@ -17,6 +17,7 @@ MOCK = "POST /v1/test/mock_responses"
 OPENED_MOCK = "POST /v1/test/opened_mock_responses"
 DIAGNOSTIC = "POST /v1/test/diagnostics"
 CHECK = "POST /v1/test/checks"
+WALLET_REQUEST = "POST /v1/test/wallet_requests"
 EVIDENCE = "GET /v1/verification_sessions/{id}/evidence"
 
 # Rules that no schema states, by operation: the code of the refusal, what its detail or one of its `errors` says after its
@@ -90,6 +91,10 @@ REFUSALS = {
         ("api.invalid_request", "/request", "CreateCheck.request"),
         ("api.invalid_request", "must have certificates in PEM", "CreateCheck.trust_anchors"),
         ("api.invalid_request", "must be an array of device engagement", "CreateCheck.session_transcript"),
+    ],
+    WALLET_REQUEST: [
+        ("api.invalid_request", "must be a link with a request", "CreateMockWalletRequest.link"),
+        ("api.invalid_request", "must be the link of a session of this server", "CreateMockWalletRequest.link"),
     ],
 }
 VERIFICATION_FORMS = ["session_transcript", "openid4vp", "openid4vp_dc_api", "org_iso_mdoc", "apple_in_app"]

@@ -93,6 +93,10 @@ examples["postWalletResponse"] = {}
 checked = {"response": "_w", "session_transcript": "g_b2gmFhYWI"}
 examples["createCheck"] = call("POST", "/v1/test/checks", checked)
 short(examples["createCheck"]["report"])
+link = call("POST", sessions, {"protocols": ["openid4vp"], "documents": ask["documents"]})["requests"][0]["data"]
+examples["createMockWalletRequest"] = call(
+    "POST", "/v1/test/wallet_requests", {"link": link["authorization_request"]})
+del examples["createMockWalletRequest"]["checks"][3:]
 examples["createDiagnostic"] = call("POST", "/v1/test/diagnostics", {"cbor": "oWFhAQ"})
 examples["getUsage"] = call("GET", "/v1/usage")
 deliveries = call("GET", "/v1/webhook_deliveries?status=pending&limit=1")

@@ -86,6 +86,16 @@ struct Browser: Sendable {
     _ = try await post("frame", ["id": .null])
   }
 
+  /// Goes on in the tab that the page has opened, which is closed after the body.
+  func inNewTab(_ body: () async throws -> Void) async throws {
+    let tabs = try await Self.call(driver.port, "GET", "/session/\(session)/window/handles", nil).array ?? []
+    guard tabs.count == 2 else { throw BrowserFault("\(tabs.count) tabs instead of two") }
+    _ = try await post("window", ["handle": tabs[1]])
+    try await body()
+    _ = try await Self.call(driver.port, "DELETE", "/session/\(session)/window", nil)
+    _ = try await post("window", ["handle": tabs[0]])
+  }
+
   private func element(_ selector: String) async throws -> String {
     let found = try await post("element", ["using": "css selector", "value": .string(selector)])
     guard let id = found[Self.elementKey]?.string else { throw BrowserFault("no \(selector)") }

@@ -71,7 +71,7 @@ struct MockWalletEndpoint: Sendable {
   }
 
   /// The request object that a wallet would fetch, or the link with the request; nil if the protocol sends the request.
-  private func requestObject(
+  func requestObject(
     _ pending: PendingRequest, at address: String?, _ key: MockRequestKey?, _ call: RouteCall
   ) async throws(ServiceError) -> [UInt8]? {
     guard ProtocolFamily(ofProtocol: pending.protocolName) == .redirect else { return nil }
@@ -159,6 +159,8 @@ struct MockResponseInput: Equatable {
   let variantName: String
   let elements: Elements
   let changes: [JSON.Member]
+  /// The types of the documents that the wallet has; nil for all.
+  var docTypes: [String]?
 
   /// The elements that the person agrees to disclose. An object is read as `changes`, as in earlier releases.
   struct Elements: Equatable {
@@ -204,7 +206,10 @@ struct MockResponseInput: Equatable {
       """
       Changes to the mock documents: an object by namespace of objects by element. Null removes the element. \
       Dates and bytes have the forms of `mdoc mock`, such as `{"full_date": "2010-01-31"}`.
-      """))
+      """),
+    .optional(
+      "doc_types", \.docTypes, Shape<String>.text().list(0...Limits.documents),
+      "The types of the documents that the wallet has. By default every type that the server knows."))
 
   static let variants: Shape<String> = {
     let names = MockVariant.all.map(\.name) + MockPublishedList.chosen.map(\.name)
@@ -231,13 +236,12 @@ struct MockResponseInput: Equatable {
   init(session: String, requestURI: String?, variantName: String) {
     self.init(
       session: session, protocolName: nil, requestURI: requestURI, wantsEncryptedRequest: false,
-      variantName: variantName,
-      elements: Elements(), changes: [])
+      variantName: variantName, elements: Elements(), changes: [])
   }
 
   private init(
     session: String, protocolName: String?, requestURI: String?, wantsEncryptedRequest: Bool, variantName: String,
-    elements: Elements, changes: [JSON.Member]
+    elements: Elements, changes: [JSON.Member], docTypes: [String]? = nil
   ) {
     self.session = session
     self.protocolName = protocolName
@@ -246,6 +250,7 @@ struct MockResponseInput: Equatable {
     self.variantName = variantName
     self.elements = elements
     self.changes = changes
+    self.docTypes = docTypes
   }
 
   var variant: MockVariant { Self.variant(variantName) ?? .good }
@@ -267,7 +272,9 @@ struct MockResponseInput: Equatable {
 
   /// The mock person's documents with the changed elements, each in the documents that have its namespace.
   func documents() throws -> [MockDocumentData] {
-    var documents = MockPerson.allDocuments + [MockPerson.secondLicence]
+    var documents = (MockPerson.allDocuments + [MockPerson.secondLicence]).filter { document in
+      docTypes?.contains { $0.hasSameBytes(as: document.docType) } ?? true
+    }
     for namespace in changes + elements.changes {
       guard let elements = namespace.value.object else {
         throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")

@@ -176,9 +176,15 @@ extension ServerAdditions {
       groups: [
         RouteGroup(
           "Testing", "Test mode's mock wallet.",
-          wallet.routes + [SimulatedOutcome.route(wallet), DiagnosticRoute.route, check.route])
+          wallet.routes + [
+            SimulatedOutcome.route(wallet), DiagnosticRoute.route, check.route,
+            WalletRequestRoute(wallet: wallet).route,
+          ])
       ],
-      schemas: [.init("OpenedMockResponse", OpenedMockResponse.shape.schema)] + DiagnosticRoute.schemas,
+      schemas: [
+        .init("OpenedMockResponse", OpenedMockResponse.shape.schema),
+        .init("MockWalletRequest", MockWalletRequest.shape.schema),
+      ] + DiagnosticRoute.schemas,
       pages: PlaygroundRoutes.all(apiKey: apiKey, wallet.authority, apple: apple), end: end)
   }
 }

@@ -115,13 +115,14 @@ struct Contract {
   /// Files of the playground and of the hosted page, which these pages alone ask for.
   static func isOfPage(_ path: String) -> Bool {
     path == "/"
-      || ["/playground", "/check", "/console", "/docs", "/verify/", "/assets/", "/v1/js/", "/codes/"].contains(
-        where: path.hasPrefix)
+      || ["/playground", "/check", "/wallet", "/console", "/docs", "/verify/", "/assets/", "/v1/js/", "/codes/"]
+        .contains(
+          where: path.hasPrefix)
   }
 
   /// Where a person may come to: a refusal is a page there.
   private func isForPeople(_ path: String) -> Bool {
-    let pages = ["/verify", "/status", "/docs", "/console"] + (isLive ? [] : ["/playground", "/check"])
+    let pages = ["/verify", "/status", "/docs", "/console"] + (isLive ? [] : ["/playground", "/check", "/wallet"])
     return path == "/" || pages.contains { path == $0 || path.hasPrefix($0 + "/") }
   }
 

@@ -5,7 +5,8 @@ import Mdoc
 import Mock
 import Sessions
 
-/// Test mode's pages for trying the server, `/playground` and `/check`: the pages, their files and their configuration.
+/// Test mode's pages for trying the server, `/playground`, `/check` and `/wallet`: the pages, their files and their
+/// configuration.
 enum PlaygroundRoutes {
   /// - Parameter apiKey: test mode's key. The page acts as a relying party's backend. A real backend never gives its
   ///   key to a page.
@@ -78,10 +79,15 @@ struct PlaygroundAsset: Sendable {
       summary: "A page that verifies bytes of your own, in a browser on this machine.", mediaType: text("html"),
       body: PackageResources.check_html),
     .init(
+      path: "/wallet", operation: "getWalletPage",
+      summary: "A wallet that answers a link of this server, in a browser on this machine.", mediaType: text("html"),
+      body: PackageResources.wallet_html),
+    .init(
       path: "/playground/style.css", operation: "getPlaygroundStyle", summary: file, mediaType: text("css"),
       body: PackageResources.style_css),
     script("playground", PackageResources.playground_js),
     script("check", PackageResources.check_js),
+    script("wallet", PackageResources.wallet_js),
     script("api", PackageResources.api_js),
     script("ask", PackageResources.ask_js),
     script("contents", PackageResources.contents_js),

@@ -103,7 +103,7 @@ enum PageRoutes {
       (mode == .test
         ? [
           ("playground", "/playground", "Try it in the playground"),
-          ("check", "/check", "Check a response of your own"),
+          ("check", "/check", "Check a response of your own"), ("wallet", "/wallet", "Answer a link as a wallet"),
         ]
         : [])
       + (call.application.documentation == nil

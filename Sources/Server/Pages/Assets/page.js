@@ -119,7 +119,7 @@ class Page {
   }
 
   /** Says that nothing here is live; in test mode ends the session as a person would, without a wallet. */
-  renderBand({ mode, status, livemode }) {
+  renderBand({ mode, status, livemode, wallet_link: link }) {
     say("test-about", livemode ? "" : this.text(mode));
     show("test", !livemode);
     const isOpen = mode === "test" && status === "requires_input";
@@ -129,7 +129,9 @@ class Page {
       button.dataset.outcome = variant ?? outcome;
       button.addEventListener("click", () => this.simulate(outcome, variant));
       return button;
-    }));
+    }), ...(link === undefined ? [] : [element("a", {
+      id: "simulated-wallet", href: `/wallet#${this.api.linkFromHere(link)}`, target: "_blank", rel: "noopener",
+    }, this.text("simulate-wallet"))]));
     show("simulate", isOpen);
   }
 

@@ -169,7 +169,7 @@ package struct WalletPath: Sendable, Hashable {
   }
 
   /// Replaces the id in an address of the session's wallet by this name.
-  func renaming(_ address: String) -> String {
+  package func renaming(_ address: String) -> String {
     code.map { address.replacing(session.text, with: "\(session.text).\($0.text)") } ?? address
   }
 }

@@ -7,6 +7,7 @@ const OUTCOMES = { passed: "✓ passed", failed: "✕ failed", warning: "! warni
 
 /** In the order in which a verifier works. Every code is of one of them. */
 const STAGES = [
+  ["The request", /^(request|reader)\./],
   ["The envelope and the session", /^(envelope|jwe|session|vp_token|proximity|apple|wallet)\./],
   ["The response", /^(cbor|mdoc\.response)\./],
   ["The issuer", /^(cose|mdoc\.(issuer|issuer_auth|mso))\./],
