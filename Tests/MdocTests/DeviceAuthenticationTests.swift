@@ -131,7 +131,7 @@ import Testing
         #expect(method == nil && checks.codes(.failed) == [.deviceAuthMalformed])
         #expect(
           checks.checks.first { $0.code == .deviceAuthMalformed }?.detail
-            == "deviceSignature: its payload is attached, and is not this session's DeviceAuthenticationBytes")
+            == "deviceSignature: its payload is attached, but is not this session's DeviceAuthenticationBytes")
       }
     }
     let attached = try signature(made, over: ours, payload: signedBytes(made, ours))

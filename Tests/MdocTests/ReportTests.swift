@@ -89,7 +89,7 @@ import Testing
     ("mso-date-offset", .msoMalformed, "validityInfo.validUntil is not a UTC date and time of RFC 3339"),
     ("device-key-missing", .deviceKeyInvalid, "deviceKeyInfo has no deviceKey"),
     ("device-key-off-curve", .deviceKeyInvalid, "the device key is not a point on its curve, or has small order"),
-    ("device-key-private", .deviceKeyInvalid, "the device key carries a private part (label -4)"),
+    ("device-key-private", .deviceKeyInvalid, "the device key contains a private part (label -4)"),
     ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2) and its curve needs 32"),
     (
       "device-key-type", .deviceKeyInvalid,

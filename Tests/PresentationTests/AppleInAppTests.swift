@@ -70,7 +70,7 @@ import Testing
         == "pkRHash does not match any of this merchant's 1 configured keys")
     let said = try detail(
       recipient: other, others: .init(merchants: [], keys: [other]), is: .envelopeRecipientKeyUnknown)
-    #expect(said == "it is encrypted to a key of a different merchant of this relying party")
+    #expect(said == "it is encrypted to the key of another merchant of this relying party")
   }
 
   @Test func `the hash of the SubjectPublicKeyInfo for the point's`() throws {

@@ -95,7 +95,7 @@ struct WalletEndpointTests {
     #expect(reply.responseCode(after: "https://shop.example#response_code=") != nil)
     let description = reply.body["error_description"]?.string
     #expect((description == nil) == (expected == nil))
-    if mode == .live, expected != nil { #expect(description == "The response was refused.") }
+    if mode == .live, expected != nil { #expect(description == "The response was rejected.") }
     if mode != .live, expected != nil { #expect(description == "another nonce") }
   }
 

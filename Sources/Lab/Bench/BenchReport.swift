@@ -9,7 +9,7 @@ import Vectors
 package struct BenchReport {
   let cases: [ResponseFigures]
 
-  /// - Parameter progress: called after each step with the number of steps that are done, and of all.
+  /// - Parameter progress: called after each step with the number of finished steps and the total.
   package init(rounds: Int, progress: @Sendable (_ done: Int, _ total: Int) -> Void) async throws {
     var cases: [ResponseFigures] = []
     let sizes = MeasuredResponse.sizes
@@ -144,7 +144,7 @@ struct ResponseFigures {
   private static func time(_ body: () -> Bool) throws -> Double {
     let start = CPUClock.thread()
     for _ in 0..<perRound {
-      guard body() else { throw BenchError(reason: "a response was refused, or a primitive failed") }
+      guard body() else { throw BenchError(reason: "a response was rejected, or a primitive failed") }
     }
     return (CPUClock.thread() - start) / Double(perRound)
   }

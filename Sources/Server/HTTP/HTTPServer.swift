@@ -55,7 +55,7 @@ package final class HTTPServer: Sendable {
 
   private func shutDown(drainSeconds: Int) async {
     core.isDraining.store(true, ordering: .releasing)
-    // What is being accepted is accepted by then.
+    // Connections that are just being accepted are accepted by then.
     await Self.pause()
     daemon.refuseConnections()
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }

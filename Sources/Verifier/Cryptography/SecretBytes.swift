@@ -47,12 +47,12 @@ public struct SecretBytes: ~Copyable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The start, as OpenSSL takes it.
+  /// The first byte's address, in the type that OpenSSL takes.
   var octets: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// The start, as OpenSSL takes it.
+  /// The first byte's address, in the type that OpenSSL takes.
   var octets: UnsafeMutablePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 

@@ -94,7 +94,7 @@ package struct FieldP256: ProofField {
     return reduced(t0, t1, t2, t3, t4)
   }
 
-  /// To the power of p − 2.
+  /// The power with exponent p − 2, which is the inverse.
   package var inverse: Self { power([Self.p3, 0, Self.p1, Self.p0 - 2]) }
 
   package static func point(_ number: Int) -> Self { Self(UInt64(number), 0, 0, 0) * squaredRadix }

@@ -127,7 +127,7 @@ import Testing
     #expect(warnings("iaca", "iaca-expired").count == 1)
     #expect(warnings("iaca", "iaca-expired").first?.contains("trust.certificate") == true)
     #expect(warnings("iaca", "iaca-not-ca").count == 1)
-    #expect(warnings("iaca-expired").last == "no trust anchor is valid now: every document would be refused")
+    #expect(warnings("iaca-expired").last == "no trust anchor is valid now: every document is rejected")
   }
 
   @Test func `authorities whose revocation lists will not be asked for are named`() throws {

@@ -77,7 +77,7 @@ import Trust
       (try registrar.jws(["iat": .integer(now.secondsSince1970 + day)], at: now), "was issued in the future"),
       (try registrar.jws(["status": .null], at: now), "names no status list"),
       (try registrar.jws(["sub": "VATDE-1"], at: now), "is for another party"),
-      (try registrar.jws(["entitlements": ["x"]], at: now), "is without the entitlement Service_Provider"),
+      (try registrar.jws(["entitlements": ["x"]], at: now), "lacks the entitlement Service_Provider"),
       (
         try registrar.jws(["exp": .integer(now.secondsSince1970 + 29 * day)], at: now),
         "the registration certificate use-1 expires at"

@@ -165,7 +165,7 @@ import Testing
       (["response": "a1b2c3"], .envelopeMalformed, "this is hexadecimal text, not an encrypted JWT"),
       (["response": "{\"vp_token\":{}}"], .envelopeMalformed, "this is JSON text, not an encrypted JWT"),
       (["response": "a.b"], .envelopeMalformed, "the JWE has 2 parts, not 5"),
-      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token is in the clear; the request asked for a JWE in response"),
+      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token is unencrypted; the request asked for a JWE in response"),
     ] as [(JSON, Code, String)])
   func `what is no JWE is named`(response: JSON, code: Code, detail: String) {
     let verdict = fixture.verify(response)

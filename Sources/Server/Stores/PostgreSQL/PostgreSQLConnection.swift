@@ -263,7 +263,7 @@ extension PostgreSQLConnection {
 }
 
 extension StoreError {
-  /// Maps a SQLSTATE (PostgreSQL 15, Appendix A): `unavailable` if the cause may pass by itself, else `corrupt`. The
+  /// Maps a SQLSTATE (PostgreSQL 15, Appendix A): `unavailable` if the cause may be temporary, otherwise `corrupt`. The
   /// server's message is left out, since it may quote values.
   init(sqlState: String) {
     let name = "PostgreSQL \(sqlState)"

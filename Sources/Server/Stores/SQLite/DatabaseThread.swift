@@ -19,7 +19,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   /// Nanoseconds after which a group takes no further write.
   private static let longestGroup: Int64 = 5_000_000
 
-  /// Maximum milliseconds from the beginning of a group of several writes to the next group. The pause is one
+  /// Maximum milliseconds between the beginnings of two groups, if the first has several writes. The pause is one
   /// millisecond for each write.
   private static let longestPace = 4
 

@@ -56,7 +56,7 @@ extension DatabaseStore {
 
 extension DatabaseConnection {
   /// Keeps a reply, unless another request has the claim, and without its content if the session was redacted. The
-  /// session is locked: a redaction either comes before, and is seen here, or after, and erases the reply.
+  /// session is locked: an earlier redaction is seen here, and a later one erases the reply.
   func finish(_ completion: IdempotencyCompletion) throws(StoreError) {
     try run(
       """

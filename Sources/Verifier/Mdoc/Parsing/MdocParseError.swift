@@ -6,8 +6,8 @@ public struct MdocParseError: Error, Sendable, Hashable {
   public let code: Code
   /// The index of the malformed document; nil if the fault is in no document.
   public let document: Int?
-  /// The member or item at fault, as a path of the standard's names and of indices: `documents[0].docType is missing`.
-  /// The path holds no name that a wallet chose. Nil if the bytes as a whole are at fault.
+  /// The faulty member or item, as a path of the standard's names and of indices: `documents[0].docType is missing`.
+  /// The path holds no name that a wallet chose. Nil if the bytes as a whole are faulty.
   public let detail: String?
 
   package init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
@@ -82,7 +82,7 @@ package struct StructureParser {
     try unsigned(member(key, of: item), key)
   }
 
-  // In these functions, the name is for an error: a member's name, or a phrase for an item of a list.
+  // In these functions, the name appears in errors: a member's name, or a phrase for an item of a list.
 
   package func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
     guard let entries = item.entries else { throw mismatch(item, name, "not a map") }

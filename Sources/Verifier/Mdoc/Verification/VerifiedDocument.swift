@@ -64,9 +64,10 @@ public struct VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, Cu
     for index in issuerSigned.items.indices { body(issuerSigned.references[index], issuerSigned.items[index]) }
   }
 
-  /// True if the two are certainly different documents. Either their types differ; or their device keys differ, and
-  /// also their numbers or issuing authorities. A wallet may hold several copies of a document, each with its own
-  /// device key. So documents without numbers cannot be told apart.
+  /// True if the two are certainly different documents. They are if their types differ. They are also if their device
+  /// keys differ and so do their numbers or issuing authorities. A wallet may hold several copies of a document, each
+  /// with its own
+  /// device key. Documents without numbers therefore cannot be distinguished.
   func isDistinct(from other: VerifiedDocument) -> Bool {
     guard docType.hasSameBytes(as: other.docType) else { return true }
     func key(_ document: VerifiedDocument) -> COSEKey? { document.deviceKey.flatMap { try? COSEKey($0) } }
@@ -118,10 +119,10 @@ public struct DocumentValidity: Sendable, Hashable {
   public let expectedUpdate: Timestamp?
 }
 
-/// The method by which the device showed that the document is its own.
+/// The method by which the device proved that it holds the document.
 public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable {
   case signature, mac
-  /// A proof shows that the device signed, and hides its key and its signature.
+  /// A proof shows that the device signed, but hides its key and its signature.
   case zeroKnowledge = "zero_knowledge"
 }
 
@@ -133,7 +134,7 @@ public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {
   case undetermined
   /// Neither the document nor its signer declares where its status is published.
   case notDeclared = "not_declared"
-  /// The check is switched off.
+  /// The check is off.
   case notRun = "not_run"
 }
 

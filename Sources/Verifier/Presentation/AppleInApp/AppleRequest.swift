@@ -108,7 +108,7 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
     definition.groups.first { $0.elements.contains(element) || $0.alternatives.contains(element) }?.name
   }
 
-  /// The element requests of one of Apple's identity elements; nil if this type has no identity element of that name.
+  /// The element requests of one of Apple's identity elements; nil if this type lacks the identity element.
   /// The first mdoc element, or an alternative to it, is required. The others are optional.
   public func elementRequests(for name: String, retention: Retention, isRequired: Bool) -> [ElementRequest]? {
     guard let group = definition.groups.first(where: { $0.name == name }) else { return nil }

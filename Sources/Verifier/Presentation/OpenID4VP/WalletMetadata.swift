@@ -9,7 +9,7 @@ extension Limits {
 }
 
 /// A wallet's description of itself, which the wallet sends if it fetches its request by POST: `wallet_metadata`
-/// (OpenID4VP 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and decides only how
+/// (OpenID4VP 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and affects only how
 /// the request is sent.
 ///
 /// Null means absent. Unknown members are ignored.
@@ -27,7 +27,7 @@ public struct WalletMetadata: Sendable {
     self.json = json
   }
 
-  /// Nil if the wallet sends no key to encrypt to.
+  /// Nil if the wallet sends no encryption key.
   fileprivate func requestEncryption() throws(WalletMetadataError) -> RequestEncryption? {
     guard let jwks = json.present("jwks") else { return nil }
     guard let keys = jwks["keys"]?.array, keys.count <= Limits.walletKeys else {

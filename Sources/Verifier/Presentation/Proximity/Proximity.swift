@@ -10,10 +10,10 @@ public struct Proximity: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// The contact of device and reader.
+  /// The way in which device and reader made contact.
   public enum Handover: Sendable {
     case qr
-    /// The Handover Select message, and the Handover Request message; the latter is nil if the handover was static.
+    /// The Handover Select message, and the Handover Request message; nil for a static handover.
     case nfc(select: [UInt8], request: [UInt8]?)
   }
 
