@@ -90,14 +90,14 @@ import Testing
     ("device-key-missing", .deviceKeyInvalid, "deviceKeyInfo has no deviceKey"),
     ("device-key-off-curve", .deviceKeyInvalid, "the device key is not a point on its curve, or has small order"),
     ("device-key-private", .deviceKeyInvalid, "the device key contains a private part (label -4)"),
-    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2) and its curve needs 32"),
+    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2), but its curve needs 32"),
     (
       "device-key-type", .deviceKeyInvalid,
       "the device key has a key type (label 1) that does not fit its curve (label -1)"
     ),
     (
       "device-key-algorithm-other", .deviceAlgorithmKeyMismatch,
-      "the key is for ES384 (alg, label 3), and the signature says ES256"
+      "the key is for ES384 (alg, label 3), but the signature says ES256"
     ),
     ("device-key-operations-other", .deviceAlgorithmKeyMismatch, "the key's key_ops (label 4) lacks verify"),
     ("slip-device-signature-tagged", .deviceAuthMalformed, "deviceSignature: it has tag 18, but must be untagged"),

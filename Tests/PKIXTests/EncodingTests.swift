@@ -65,8 +65,8 @@ import Testing
 
   @Test(
     arguments: [
-      ([0x00], "zero"), ([0xc5] + zeros(15), "negative"), ([0xff], "negative; 1 octets, at least 8 are needed"),
-      ([0x45] + zeros(20), "21 octets, at most 20 are allowed"),
+      ([0x00], "zero"), ([0xc5] + zeros(15), "negative"), ([0xff], "negative; 1 octets; at least 8 are required"),
+      ([0x45] + zeros(20), "21 octets; at most 20 are allowed"),
     ] as [([UInt8], String)])
   func aSerialNumberThatIsNotPositiveOrTooLongIsAFindingOfTheProfile(number: [UInt8], finding: String) throws {
     let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)

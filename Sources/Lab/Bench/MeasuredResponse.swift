@@ -21,8 +21,10 @@ struct MeasuredResponse: Sendable {
   static let now = Timestamp(secondsSince1970: 1_795_000_000)
 
   static let sizes = [
-    (name: "45 kB response, 35 kB portrait", portraitBytes: 35_000), (name: "5 kB "
-      + "response", portraitBytes: smallPortrait),
+    (name: "45 kB response, 35 kB portrait", portraitBytes: 35_000),
+    (
+      name: "5 kB response", portraitBytes: smallPortrait
+    ),
   ]
   static let smallPortrait = 1_600
 

@@ -142,8 +142,8 @@ extension Option {
   static let strict = Option(flag: "strict", "reject responses with warnings")
 
   static let request = Option(
-    "request", "JSON", "the request in the HTTP API's form, or a DCQL query: a JSON object, or a file that contains "
-      + "one")
+    "request", "JSON",
+    "the request in the HTTP API's form, or a DCQL query: a JSON object, or a file that contains one")
 
   static let seed = Option("seed", "HEX", "the seed of all keys and random values (default: the same for every mock)")
 

@@ -68,6 +68,7 @@ extension Option {
   fileprivate static let rounds = Option("rounds", "N", "measurements a figure", fallback: "31")
   fileprivate static let loop = Option(
     "loop", "CASE", "repeat one verification, for a profiler", choices: BenchLoop.names)
-  fileprivate static let repetitions = Option("repetitions", "N", "number of repetitions, with "
-    + "--loop", fallback: "1000")
+  fileprivate static let repetitions = Option(
+    "repetitions", "N",
+    "number of repetitions, with --loop", fallback: "1000")
 }

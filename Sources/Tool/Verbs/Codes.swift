@@ -7,8 +7,9 @@ enum CodesCommand {
     "codes", "list every code with its meaning, clause, HTTP status and remedy", options: [.markdown, .json],
     operand: Operand(
       placeholder: "CODE", help: "a code, or a prefix of several (default: all)", isRepeatable: true, isOptional: true),
-    notes: ["A code that warns rejects only in strict mode. HTTP status 200 means that the code is a session's "
-      + "verdict."],
+    notes: [
+      "A code that warns rejects only in strict mode. HTTP status 200 means that the code is a session's verdict."
+    ],
     examples: [
       .init("Explain a code", "mdoc codes trust.issuer_unknown"),
       .init("Explain all codes about a device's signature", "mdoc codes mdoc.device_auth"),

@@ -9,8 +9,7 @@ enum ServeCommand {
     notes: [
       "Use either --config or --test-mode. With --config, the file chooses live mode or staging. With --test-mode the "
         + "server makes its own anchors, keys and API key, binds to loopback, and prints the values that a client "
-        + "needs. "
-        + "--listen, --origin, --page-name, --page-color, --page-logo, --store, --node, --seed, --webhook, "
+        + "needs. --listen, --origin, --page-name, --page-color, --page-logo, --store, --node, --seed, --webhook, "
         + "--evidence-key, --apple-key, --merchant-id, --team-id, "
         + "--circuits and --json need --test-mode. The log goes to standard error, one JSON object a line.",
       "--check-config reads everything that a start with --config would read, and prints all errors, with --json for "
@@ -184,8 +183,8 @@ extension Option {
   fileprivate static let listen = Option(
     "listen", "HOST:PORT", "the address to listen on; port 0 picks a free port", fallback: "127.0.0.1:8080")
   fileprivate static let siteOrigin = Option(
-    "origin", "URL", "an origin of your own site, which may make requests, receive returning visitors and frame the "
-      + "page",
+    "origin", "URL",
+    "an origin of your own site, which may make requests, receive returning visitors and frame the page",
     occurrence: .repeatable)
   fileprivate static let pageName = Option("page-name", "NAME", "your name on the hosted page (default: Test Shop)")
   fileprivate static let pageColor = Option("page-color", "#RRGGBB", "the colour of the hosted page's buttons")

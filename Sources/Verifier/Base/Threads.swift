@@ -73,8 +73,7 @@ package enum BackgroundThread {
   }
 
   /// Runs the body on a new thread, for `pthread_join`. Returns nil if the system provides no thread. Joining also
-  /// waits until the
-  /// thread has released the body.
+  /// waits until the thread has released the body.
   static func joinable(_ name: String, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()

@@ -175,9 +175,8 @@ private enum KeyRecycler {
   private static let keys = Locked<[SendableKey]>([])
 
   // A key in the list gets exactly one new owner. Its `PublicKey` no longer exists, and its context for verifying is in
-  // the
-  // list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for agreements
-  // (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
+  // the list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for
+  // agreements (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
   private struct SendableKey: @unchecked Sendable { let key: ImportedKey }
 
   static func take(for curve: Curve) -> ImportedKey? {

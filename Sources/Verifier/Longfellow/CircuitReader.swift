@@ -159,8 +159,7 @@ private struct LayerTerms {
 }
 
 /// The SHA-256 over a circuit's numbers and terms, which identifies the circuit (draft-google-cfrg-libzk, Circuit
-/// identifiers). Numbers
-/// have eight bytes each, some hundred megabytes in total, and are hashed through a buffer.
+/// identifiers). Numbers have eight bytes each, some hundred megabytes in total, and are hashed through a buffer.
 final class CircuitIdentity {
   private let hash = RunningHash()
   private let constants: [[UInt8]]

@@ -25,9 +25,8 @@ public struct AcceptableElements: Sendable, Hashable {
   /// All combinations are listed if there are at most `mostSets` of them, with at most twice `mostNames` names.
   /// Otherwise the likeliest combinations are listed, up to both bounds. These have all optional elements or none, then
   /// all but one, then only one. In the last kind, one element is replaced by its alternative, and all others are
-  /// listed. Each of
-  /// the first three kinds is listed with every element's own name, then with every element's first alternative, and so
-  /// on.
+  /// listed. Each of the first three kinds is listed with every element's own name, then with every element's first
+  /// alternative, and so on.
   public var sets: [[ElementReference]] {
     let counts = zip(choices, requests).map { $0.count + ($1.isRequired ? 0 : 1) }
     let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= longest(2 * Self.mostNames)

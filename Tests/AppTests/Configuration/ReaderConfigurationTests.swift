@@ -149,7 +149,8 @@ import Testing
             encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp",
             ageVerificationDocTypes: ["eu.europa.ec.av.1"]))
       #expect(configuration.warnings.contains { $0.contains("/openid4vp/encrypted_responses") })
-      #expect(configuration.warnings.contains { $0.contains("/openid4vp/eu_age_verification: nobody signs") })
+      #expect(
+        configuration.warnings.contains { $0.contains("/openid4vp/eu_age_verification: these requests are unsigned") })
       #expect(configuration.warnings.count == 2)
     }
   }

@@ -319,7 +319,7 @@ import Testing
       #expect(verdict.codes == [.responseModeMismatch])
       #expect(
         verdict.detail(of: .responseModeMismatch)
-          == "response is \(detail); the request asked for vp_token in the clear")
+          == "response is \(detail); the request asked for an unencrypted vp_token")
     }
   }
 

@@ -224,8 +224,7 @@ struct ConfiguredRegistration: Sendable {
   }
 
   /// Warns of the faults that a wallet warns of (ARF, topic 44), except expiry. A reader's certificate names the
-  /// relying
-  /// party or its intermediary.
+  /// relying party or its intermediary.
   func warn(of readers: [ReaderIdentity], at now: Timestamp, _ faults: inout Faults) {
     let isReaders =
       !readers.isEmpty
@@ -240,8 +239,10 @@ struct ConfiguredRegistration: Sendable {
       (isAhead, "was issued in the future"),
       (certificate.status == nil, "names no status list"),
       (!isReaders, "is for another party: every reader's organizationIdentifier must be sub or intermediary.sub"),
-      (!certificate.registersAnything, "registers no data in the format mso_mdoc, so every request would be refused; "
-        + "use another certificate"),
+      (
+        !certificate.registersAnything,
+        "registers no data in the format mso_mdoc, so every request would be refused; use another certificate"
+      ),
       (!certificate.isServiceProvider, "lacks the entitlement Service_Provider"),
       (stranger != nil, "is not signed by one of `registrars`: \(stranger?.detail ?? "")"),
       (certificate.compactJWS == nil, "is a CWT, which OpenID4VP requests cannot carry: they are sent without it"),
@@ -283,7 +284,7 @@ extension ConfigurationFile {
         anchors(names, at: pointer, &faults).map {
           .init(configured: $0.map(\.certificate), allowsTestCertificates: false)
         }
-      }, or: [], "Certificates of the issuers of registration certificates; a certificate of another issuer causes a "
-        + "warning.")
+      }, or: [],
+      "Certificates of the issuers of registration certificates; other issuers cause warnings.")
   }
 }

@@ -48,8 +48,7 @@ enum ProtectedPath {
   }
 
   /// Describes what is wrong with a file's owner and mode for a server that runs as `user`. `isAround` is true for a
-  /// folder on
-  /// the way.
+  /// folder on the way.
   static func problem(
     _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
   ) -> String? {

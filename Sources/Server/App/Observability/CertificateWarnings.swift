@@ -95,7 +95,7 @@ extension PartyCertificates.Kind {
   fileprivate var consequence: String {
     switch self {
     case .reader: "no request is signed with it; renew it"
-    case .merchant: "Apple rejects requests of this merchant; renew it"
+    case .merchant: "Apple serves no app for this merchant; renew it"
     case .registration: "requests are sent without it, and wallets warn; renew it"
     }
   }

@@ -40,8 +40,8 @@ enum MetricsText {
       state.loadedAt)
     text.add("mdoc_configuration_current", "1 if the latest reading of the file is in force, else 0.", state.isCurrent)
     text.add(
-      "mdoc_configuration_reload_failures_total", "Failed readings of the configuration; the previous one stays in "
-        + "force.",
+      "mdoc_configuration_reload_failures_total",
+      "Failed readings of the configuration; the previous one stays in force.",
       state.failures)
     text.add(
       "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",
@@ -67,8 +67,8 @@ enum MetricsText {
     text.add(
       "mdoc_http_refusals_total", "Requests refused with a problem.", by: "code", snapshot.refusals.byName(\.rawValue))
     text.add(
-      "mdoc_http_request_duration_seconds", "Seconds from receiving the whole request to its reply, including its "
-        + "wait.",
+      "mdoc_http_request_duration_seconds",
+      "Seconds from receiving the whole request to its reply, including its wait.",
       by: "route", snapshot.durations.byName(\.self))
     text.add("mdoc_http_queue_depth", "Requests that wait for their turn.", gauges.waiting.load(ordering: .relaxed))
     text.add(
@@ -127,8 +127,9 @@ enum MetricsText {
     text.add(
       "mdoc_trust_list_next_expiry_timestamp_seconds", "When the first of the lists in force expires, in Unix seconds.",
       status.sources.filter { $0.outcome != .failed }.compactMap(\.validUntil).min())
-    text.add("mdoc_trust_reload_failures_total", "Failed loads of the anchors; the previous ones stay in "
-      + "force.", status.failures)
+    text.add(
+      "mdoc_trust_reload_failures_total",
+      "Failed loads of the anchors; the previous ones stay in force.", status.failures)
     text.add(
       "mdoc_trust_source_anchors", "Anchors by source and outcome of its last load.", by: ["source", "outcome"],
       status.sources.map { ([$0.name, $0.outcome.rawValue], $0.anchorCount) })

@@ -88,8 +88,7 @@ enum DocumentationRoutes {
   ]
 
   private static let policy =
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action "
-      + "'none'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
     + "frame-ancestors 'none'"
 
   private static func redirect(to name: String, _ call: RouteCall) throws(ServiceError) -> Reply {

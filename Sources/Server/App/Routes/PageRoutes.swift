@@ -107,8 +107,14 @@ enum PageRoutes {
         ]
         : [])
       + (call.application.documentation == nil
-        ? [] : [("documentation", "/docs", "The documentation"), ("reference", "/docs/api", "API reference with "
-          + "examples")])
+        ? []
+        : [
+          ("documentation", "/docs", "The documentation"),
+          (
+            "reference", "/docs/api",
+            "API reference with examples"
+          ),
+        ])
       + (call.application.hasConsole ? [("console", "/console", "A relying party's sessions")] : [])
       + [("contract", "/openapi.json", "The API's contract"), ("status", "/status", "Health page for operators")]
     var reply: Reply

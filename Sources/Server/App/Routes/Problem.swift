@@ -138,8 +138,7 @@ struct ErrorPage: Sendable {
     }
 
     /// The language of `lang`, otherwise the browser's first supported language, otherwise English. The page chooses by
-    /// the same
-    /// rule.
+    /// the same rule.
     static func chosen(for request: HTTPRequest) -> Texts {
       let wanted = request.query.filter { $0.name == "lang" }.map(\.value) + request.headers.values("Accept-Language")
       let tags = wanted.flatMap { $0.split(separator: ",") }.map {

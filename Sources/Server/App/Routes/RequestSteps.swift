@@ -68,8 +68,7 @@ struct CredentialStep: RequestStep {
   }
 
   /// True for a process on this machine, but not for a page of another site. Behind a proxy it is false: any peer may
-  /// be the
-  /// proxy.
+  /// be the proxy.
   private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
     !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
       && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")

@@ -44,9 +44,8 @@ final class SessionWaits: Sendable {
   func count(_ share: Share = .all) -> Int { state.withLock { $0.counts[share] ?? 0 } }
 
   /// Begins a wait that lasts until `leave`. Returns nil if a limit is reached or the server is stopping. Call it
-  /// before
-  /// reading the session: if the session ends in between, the wait is still woken. `unended` returns nil if the store
-  /// fails.
+  /// before reading the session: if the session ends in between, the wait is still woken. `unended` returns nil if the
+  /// store fails.
   func enter(
     _ session: SessionID, of party: String, from address: ClientAddress?, atMost time: Duration,
     unended: @escaping @Sendable ([SessionID]) async -> Set<SessionID>?

@@ -74,8 +74,8 @@ struct PageView: Sendable {
     .always("id", \.record.address.id.text, .written(like: SessionID.pattern), "The session's id."),
     .always("livemode", \.mode.isLive, .flag, "Whether the server runs in live mode."),
     .always(
-      "mode", \.mode, .word, "The server's mode: `staging`: real wallets with sandbox documents. `test`: also mock "
-        + "wallets."),
+      "mode", \.mode, .word,
+      "The server's mode: `staging`: real wallets with sandbox documents. `test`: also mock wallets."),
     .always("status", \.state.status, .word, "The session's state."),
     .always(
       "request_fetched", \.isFetched, .flag, "Whether a wallet fetched the request while this call waited (`wait`)."),

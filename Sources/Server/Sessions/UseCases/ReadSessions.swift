@@ -113,10 +113,14 @@ extension SessionQuery {
     text("client_reference_id", Limits.metadataValueCharacters, "Only sessions with this id of your own.") {
       $0.clientReferenceID = $1
     },
-    .whole("created[gte]", seconds, "Only sessions created at or after this time, in Unix "
-      + "seconds.") { $0.createdFrom = $1 },
-    .whole("created[lt]", seconds, "Only sessions created before this time, in Unix "
-      + "seconds.") { $0.createdBefore = $1 },
+    .whole(
+      "created[gte]", seconds,
+      "Only sessions created at or after this time, in Unix seconds."
+    ) { $0.createdFrom = $1 },
+    .whole(
+      "created[lt]", seconds,
+      "Only sessions created before this time, in Unix seconds."
+    ) { $0.createdBefore = $1 },
     text("doc_type", 255, "Only sessions that request this document type.") { $0.docType = $1 },
     .list(
       "expand[]", parts, of: SessionPart.allCases.map(\.rawValue), isSet: true,

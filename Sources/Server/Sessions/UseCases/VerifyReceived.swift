@@ -8,8 +8,8 @@ import Presentation
 ///
 /// The caller gives the session transcript, or the values from which its protocol builds the transcript. Only the
 /// caller knows that the transcript is its own. It is responsible for the challenge's single use; with `nonce_id`, this
-/// server is.
-/// Otherwise the response is verified like a submitted response. Only its report and its audit entry are kept.
+/// server is. Otherwise the response is verified like a submitted response. Only its report and its audit entry are
+/// kept.
 extension VerificationService {
   /// 200 for any verdict.
   package func verify(

@@ -70,9 +70,8 @@ package struct PostgreSQLStore: DatabaseStore {
   package func close() async { await parts.pool.close() }
 
   /// One conditional update decides. The reason is looked up only if the update changes nothing. The inner query locks
-  /// the row
-  /// and returns the material from before the update. It is MATERIALIZED so that it runs once: a plan made while the
-  /// table was small could run it for each open session.
+  /// the row and returns the material from before the update. It is MATERIALIZED so that it runs once: a plan made
+  /// while the table was small could run it for each open session.
   package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {

@@ -311,8 +311,7 @@ extension StoreSchema {
   }
 
   /// The filters of a list of sessions, copied from `content` and erased with it. `doc_types` has a line break before
-  /// and
-  /// after each. PostgreSQL's entries must be short, so they leave the types to the row.
+  /// and after each. PostgreSQL's entries must be short, so they leave the types to the row.
   private static func filters(
     text: String, reference: String, types: String, line: String, index: String
   ) -> String {

@@ -29,8 +29,11 @@ enum ManCommand {
   }
 }
 
-extension Option { fileprivate static let folder = Option("out", "FOLDER", "write all pages to this folder, one file "
-  + "each") }
+extension Option {
+  fileprivate static let folder = Option(
+    "out", "FOLDER",
+    "write all pages to this folder, one file each")
+}
 
 /// One page in the macros of man(7).
 struct ManPage {

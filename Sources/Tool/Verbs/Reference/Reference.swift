@@ -30,8 +30,11 @@ enum ReferenceCommand {
   }
 }
 
-extension Option { fileprivate static let folder = Option("out", "FOLDER", "write all parts to this folder, one file "
-  + "each") }
+extension Option {
+  fileprivate static let folder = Option(
+    "out", "FOLDER",
+    "write all parts to this folder, one file each")
+}
 
 /// One file of the reference.
 enum ReferencePart: String, CaseIterable {
@@ -99,7 +102,7 @@ enum ConfigurationTableText {
     let root = name(of: schema) ?? ""
     let intro =
       "An object is named after the table that describes it. `mdoc serve --config-schema` prints the same as JSON "
-        + "Schema."
+      + "Schema."
     return ([intro] + objects.map { section($0.name == root ? "The file" : $0.name, $0.value) })
       .joined(separator: "\n\n")
   }

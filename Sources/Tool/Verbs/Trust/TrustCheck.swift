@@ -6,8 +6,8 @@ enum TrustCheck {
   static let command = Command(
     "check", "check certificates against the profile of their role", options: [.role, .at, .strict, .json],
     operand: Operand(
-      placeholder: "FILE", help: "certificates: a PEM file with any number of certificates, or a DER file with "
-        + "one", isRepeatable: true),
+      placeholder: "FILE",
+      help: "certificates: a PEM file with any number of certificates, or a DER file with one", isRepeatable: true),
     notes: [
       "A certificate's issuer may be anywhere among the given certificates. This changes no trust: mdoc trust "
         + "explain shows which anchor a signer chains to.",
@@ -43,8 +43,8 @@ enum TrustCheck {
 
 extension Option {
   fileprivate static let role = Option(
-    "as", "ROLE", "the role of the certificates at the end of the chains (default: guessed; all other roles are "
-      + "always guessed)",
+    "as", "ROLE",
+    "the role of the certificates at the end of the chains (default: guessed; all other roles are always guessed)",
     choices: CertificateRole.allCases.map(\.rawValue))
 }
 

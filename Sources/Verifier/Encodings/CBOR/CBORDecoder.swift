@@ -310,8 +310,8 @@ extension Code {
   public static let cborNestingTooDeep = Code(
     "cbor.nesting_too_deep", "The CBOR is nested more deeply than any mdoc", "RFC 8949, 10", .cbor)
   public static let cborLengthExceedsInput = Code(
-    "cbor.length_exceeds_input", "A CBOR head claims more bytes or items than any input may hold", "RFC 8949, "
-      + "10", .cbor)
+    "cbor.length_exceeds_input", "A CBOR head claims more bytes or items than any input may hold",
+    "RFC 8949, 10", .cbor)
   public static let cborTooManyItems = Code(
     "cbor.too_many_items", "The CBOR has more items than any mdoc", "RFC 8949, 10", .cbor)
   public static let cborInputTooLarge = Code(
@@ -326,7 +326,7 @@ extension Code {
 extension Code.Remedy {
   static let cbor: Self =
     "Ask again, and report it if it persists: to the issuer if the detail names data that it signed, otherwise to "
-      + "the wallet's "
+    + "the wallet's "
     + "maker."
 }
 

@@ -164,8 +164,7 @@ struct AcceptanceRules: Sendable {
 
   /// Names every returned element whose value has another type than its standard prescribes (ISO/IEC 18013-5:2021,
   /// 7.2.1). Such a deviation from the profile is a warning, and rejects in strict mode. For a requested element it
-  /// always
-  /// rejects: a relying party could not tell a text from the requested date.
+  /// always rejects: a relying party could not tell a text from the requested date.
   /// - Returns: the mistyped elements that were requested.
   private func checkTypes(
     of document: VerifiedDocument, _ checks: inout CheckList, isRequested: (ElementReference) -> Bool

@@ -214,9 +214,12 @@ extension NamespaceDefinition {
   /// The same data as a digital travel credential (ICAO).
   static let iso23220TravelDocument = NamespaceDefinition(
     Namespace.iso23220TravelDocument, "Digital travel credential (older)",
-    (travelDocument("dtc_", version: .notPrescribed) + [.init("dg_content_info", .bytes, "Contents of the data "
-      + "groups")])
-      .only(in: DocTypeDefinition.photoIDOf2024))
+    (travelDocument("dtc_", version: .notPrescribed) + [
+      .init(
+        "dg_content_info", .bytes,
+        "Contents of the data groups")
+    ])
+    .only(in: DocTypeDefinition.photoIDOf2024))
 
   private static func travelDocument(_ prefix: String, version: ElementTypes) -> [ElementDefinition] {
     [

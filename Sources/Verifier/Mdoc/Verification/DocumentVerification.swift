@@ -168,8 +168,9 @@ struct ValidityCheck {
       validity.signed > validity.validFrom
         ? "signed (\(validity.signed)) is after validFrom (\(validity.validFrom))"
         : "validFrom (\(validity.validFrom)) is not before validUntil (\(validity.validUntil))")
-    checks.require(validity.signed <= now + skew, .signedInFuture, "signed is \(validity.signed), but the time is "
-      + "\(now)")
+    checks.require(
+      validity.signed <= now + skew, .signedInFuture,
+      "signed is \(validity.signed), but the time is \(now)")
     checks.require(
       signer.validity.contains(validity.signed), .signedOutsideCertificate,
       "signed is \(validity.signed), but \(signer.label) is valid from \(signer.validity.lowerBound) to "

@@ -101,8 +101,7 @@ public struct MdocVerifier: Sendable {
 
   /// Every check of a response, then of each document, in the order in which they are made. The first failed check
   /// names the rejection, so the order of the checks affects the result. A protocol's checks of its envelope precede
-  /// these checks.
-  /// Unreadable bytes are reported at the check that finds them.
+  /// these checks. Unreadable bytes are reported at the check that finds them.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
   static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes

@@ -265,8 +265,11 @@ struct RevocationCheck: Sendable {
     for declared in unusable { undetermined(declared.uncertainty, declared.detail) }
     if hidesStatus {
       status = .undetermined
-      for code in RevocationQuestion.Subject.statusCodes { checks.notRun(code, "a zero-knowledge proof hides the "
-        + "status") }
+      for code in RevocationQuestion.Subject.statusCodes {
+        checks.notRun(
+          code,
+          "a zero-knowledge proof hides the status")
+      }
     }
     if hasGood {
       for code in Self.sharedCodes where checks.outcome(of: code) == nil { checks.passed(code) }
@@ -377,7 +380,7 @@ extension Code.Remedy {
   static let revoked: Self = "Do not accept the document; the holder must contact its issuer."
   static let undetermined: Self =
     "Fetch the list's address from this machine, and ask the issuer if that fails. Meanwhile the relying party's "
-      + "policy decides."
+    + "policy decides."
 }
 
 extension CodeGroup {

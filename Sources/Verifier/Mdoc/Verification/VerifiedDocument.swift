@@ -66,8 +66,7 @@ public struct VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, Cu
 
   /// True if the two are certainly different documents. They are if their types differ. They are also if their device
   /// keys differ and so do their numbers or issuing authorities. A wallet may hold several copies of a document, each
-  /// with its own
-  /// device key. Documents without numbers therefore cannot be distinguished.
+  /// with its own device key. Documents without numbers therefore cannot be distinguished.
   func isDistinct(from other: VerifiedDocument) -> Bool {
     guard docType.hasSameBytes(as: other.docType) else { return true }
     func key(_ document: VerifiedDocument) -> COSEKey? { document.deviceKey.flatMap { try? COSEKey($0) } }

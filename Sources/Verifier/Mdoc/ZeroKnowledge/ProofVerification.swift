@@ -168,7 +168,7 @@ struct ProofVerification {
       checks.failed(.zkElementNotProvable, names(document.elements.map(\.reference)))
     } catch {
       checks.failed(
-        .zkProofMalformed, "proof has \(document.proof.count) bytes, which are not a proof by \(circuit.label)")
+        .zkProofMalformed, "proof has \(document.proof.count) bytes that are not a proof by \(circuit.label)")
     }
   }
 

@@ -156,7 +156,7 @@ extension Code {
     .issuer, passes: "The extended key usages are as the profile prescribes", warns: true)
   public static let profileSubjectAltName = Code(
     "trust.profile.subject_alt_name",
-    "A link certificate changes the authority's name, but lacks the new name as subject alternative name", "\(iso), "
-      + "B.1.3",
+    "A link certificate changes the authority's name, but lacks the new name as subject alternative name",
+    "\(iso), B.1.3",
     .issuer, passes: "The subject's alternative name is as the profile prescribes", warns: true)
 }

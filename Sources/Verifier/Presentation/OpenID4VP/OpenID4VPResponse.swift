@@ -232,8 +232,8 @@ extension Code {
     "wallet.invalid_transaction_data", "The wallet does not accept the transaction data", "\(openID), 8.5",
     .walletRequest)
   public static let walletUnavailable = Code(
-    "wallet.unavailable", "The wallet is temporarily unable to respond", "\(openID), 8.5", "Request again with a new "
-      + "session.")
+    "wallet.unavailable", "The wallet is temporarily unable to respond", "\(openID), 8.5",
+    "Request again with a new session.")
   public static let walletOtherError = Code(
     "wallet.other_error", "The wallet returned an error that the standard does not list", "\(openID), 8.5",
     .walletRequest)

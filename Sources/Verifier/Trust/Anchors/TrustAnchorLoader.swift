@@ -48,8 +48,9 @@ public struct TrustAnchorLoader: Sendable {
     let stems = files.map(Self.stem)
     // Settings without a certificate are a mistake: the defaults would apply to the anchor for which they were meant.
     if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(Self.stem(of: $0)) }) {
-      throw TrustLoadError(path: folder + stray, problem: "these settings have no certificate beside them; remove "
-        + "them or add the certificate")
+      throw TrustLoadError(
+        path: folder + stray,
+        problem: "these settings have no certificate beside them; remove them or add the certificate")
     }
     return files.map { folder + $0 }
   }

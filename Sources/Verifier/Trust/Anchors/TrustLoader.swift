@@ -7,8 +7,7 @@ import PKIX
 ///
 /// A file that cannot be read fails the whole load: a typing mistake must not silently change which authorities are
 /// trusted. If a list cannot be fetched or is rejected, the last accepted list applies until it expires. After that,
-/// none
-/// of its anchors is trusted.
+/// none of its anchors is trusted.
 public struct TrustLoader: Sendable {
   private let sources: [TrustSource]
   private let defaultDocTypes: [String]?

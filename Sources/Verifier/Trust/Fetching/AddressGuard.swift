@@ -109,8 +109,7 @@ public struct NetworkAddress: Sendable, Hashable {
   }
 
   /// The IPv4 address that receives packets for this IPv6 address: for IPv4-mapped addresses (RFC 4291, 2.5.5.2) and
-  /// for
-  /// NAT64's well-known prefix (RFC 6052, 2.1). Nil for others.
+  /// for NAT64's well-known prefix (RFC 6052, 2.1). Nil for others.
   public var embeddedIPv4: NetworkAddress? {
     guard AddressRange.mapped.contains(self) || AddressRange.nat64.contains(self) else { return nil }
     return NetworkAddress(octets: Array(octets.suffix(4)))

@@ -135,7 +135,7 @@ public struct TrustListError: Error, Sendable, Hashable {
 
   /// - Parameter found: the list's version.
   public static func versionUnsupported(_ found: String) -> TrustListError {
-    TrustListError(code: .listVersionUnsupported, detail: "the version is \(shown(found)); it must be 1")
+    TrustListError(code: .listVersionUnsupported, detail: "the version is \(shown(found)), expected 1")
   }
 
   /// The list has an unknown critical extension or header parameter.

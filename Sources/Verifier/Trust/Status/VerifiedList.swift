@@ -64,8 +64,7 @@ public struct VerifiedList: Sendable {
   }
 
   /// The statuses 0 to 2 have a standard meaning (Token Status List, 7.1). No detail contains the index, which
-  /// identifies
-  /// the document.
+  /// identifies the document.
   private static func finding(in statuses: PackedStatuses, at index: UInt64, _ uri: String) -> RevocationFinding {
     switch statuses[index] {
     case nil:
