@@ -15,7 +15,7 @@ import Testing
     return (run, try #require(try run.json()["chains"]?.array?.first))
   }
 
-  /// By the name of the anchor's file, the names of what is in the way.
+  /// The names of the obstacles, by the name of the anchor's file.
   private func reasons(_ chain: JSON) -> [String: [String]] {
     var reasons: [String: [String]] = [:]
     for anchor in chain["anchors"]?.array ?? [] {

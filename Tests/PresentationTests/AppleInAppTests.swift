@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mock
 
-/// A refused in-app answer says which mistake would have made it; it stays refused.
+/// A rejected in-app response names a likely mistake; it remains rejected.
 @Suite struct AppleMistakeTests {
   private let setup: MockSetup
   private let key: PrivateKey
@@ -18,7 +18,7 @@ import Testing
     key = try PrivateKey(generatingOn: .p256)
   }
 
-  /// The detail of the first failed check of an answer that was made for a session like this.
+  /// The detail of the first failed check of a response that was made for a similar session.
   private func detail(
     nonce: [UInt8]? = nil, merchant: AppleMerchant? = nil, recipient: PublicKey? = nil,
     others: AppleInApp.Others = .none,

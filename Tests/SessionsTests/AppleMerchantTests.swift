@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sessions
 
-/// A relying party with several Apple merchants: a session is one merchant's.
+/// A relying party with several Apple merchants: each session belongs to one merchant.
 @Suite struct AppleMerchantTests {
   private let fixture: AppleServiceFixture
 

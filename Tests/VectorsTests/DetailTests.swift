@@ -8,7 +8,7 @@ import Testing
 
 @testable import Vectors
 
-/// Every failed check says what is wrong: which member, what was found, what was expected. It says nothing of a person.
+/// Every failed check names the fault: the member, the found and the expected value. It contains no personal data.
 @Suite struct DetailTests {
   /// The failed checks of the whole corpus and its warnings, by vector.
   private static let findings = Task { () throws -> [(vector: TestVector, check: Check)] in
@@ -165,7 +165,7 @@ import Testing
   /// The issuer's own country, state and name are no one's secret: its certificate has them.
   private static let ofIssuer = "issuing_"
 
-  /// The values that are long enough to be told from words. `portrait` is one of a mutant.
+  /// The values that are long enough to be told from words. `portrait` comes from a mutant.
   private static func secrets(_ leaves: [Leaf]) -> Set<String> {
     Set(
       leaves.flatMap { leaf -> [String] in

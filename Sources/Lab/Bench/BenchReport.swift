@@ -186,8 +186,8 @@ struct RevocationBenchmark {
     checker = RevocationChecker(fetcher: StaticListFetcher(lists.mapValues { .success(FetchedList(bytes: $0)) }))
   }
 
-  /// The number of verifications in one measurement. The difference is a hundredth of the measured time. So both
-  /// measurements of a pair must be short, to run under the same load on the machine.
+  /// The number of verifications in one measurement. The difference is a hundredth of the measured time. Both
+  /// measurements of a pair must therefore be short, to run under the same load on the machine.
   private static let perPair = 5
 
   /// The added microseconds for each verification: the median of the differences of the pairs.

@@ -3,7 +3,7 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// An HTTP/1.1 server, which serves until `stop`. It has threads of its own; the handler runs on `WorkerThreads`.
+/// An HTTP/1.1 server, which serves until `stop`. It has its own threads; the handler runs on `WorkerThreads`.
 package final class HTTPServer: Sendable {
   package let port: UInt16
   let core: TransportCore

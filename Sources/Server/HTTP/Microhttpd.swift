@@ -111,7 +111,7 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // While a body arrives, no reply can be queued. So if the body is too large, the connection is closed.
+      // While a body arrives, no reply can be queued. If the body is too large, the connection is therefore closed.
       return exchange.append(bytes, limit: core.configuration.maxBodyBytes) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
@@ -144,7 +144,7 @@ enum ResponseWriter {
       guard response.status != 500 || !response.headers.isEmpty || !response.body.isEmpty else { return .NO }
       return queue(HTTPResponse(status: 500), closes: true, on: connection)
     }
-    // The queue takes a reference of its own.
+    // The queue takes its own reference.
     defer { MHD_destroy_response(native) }
     return LibraryReplies.queue(connection, UInt32(response.status), native)
   }
@@ -183,10 +183,10 @@ enum ResponseWriter {
 /// Replaces libmicrohttpd's own replies.
 ///
 /// libmicrohttpd 0.9.75 refuses some requests before any callback: an unreadable request line or version, a header
-/// beyond its memory, a line without a colon. It then queues a page without a `Request-Id`, by calling its
-/// public `MHD_queue_response`. The linker looks this name up in the program first. So the program defines a function
-/// of this name, which queues the server's own refusal, also under TLS. If the library were linked with `-Bsymbolic`,
-/// it would call its own function; Debian's is not.
+/// beyond its memory, a line without a colon. It then queues a page without a `Request-Id`, by calling its public
+/// `MHD_queue_response`. The linker looks this name up in the program first. The program therefore defines a function
+/// of this name. It queues the server's own refusal, also under TLS. If the library were linked with `-Bsymbolic`, it
+/// would call its own function; Debian's is not.
 enum LibraryReplies {
   typealias Queue = @convention(c) (OpaquePointer?, UInt32, OpaquePointer?) -> MHD_Result
 

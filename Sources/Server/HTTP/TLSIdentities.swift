@@ -6,7 +6,7 @@ import Glibc
 /// The certificate and key that a server presents. They can be replaced while it serves. libmicrohttpd's callback gets
 /// no context from the caller. Each of its threads serves one server, and keeps that server's identities.
 // Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads what they point to, and
-// it may use keys and certificates on any number of threads as long as nobody changes them.
+// it may use keys and certificates on any number of threads as long as they are not changed.
 package final class TLSIdentities: @unchecked Sendable {
   /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers only (RFC 9325, 4.2), fastest first.
   package static let priorities =

@@ -129,7 +129,7 @@ extension Option {
   static let json = Option(flag: "json", "print JSON instead of text")
 
   static let at = Option(
-    "at", "TIME", "the time to judge by: 2026-11-20T10:00:00Z, a date, or Unix seconds (default: now)")
+    "at", "TIME", "the time of the checks: 2026-11-20T10:00:00Z, a date, or Unix seconds (default: now)")
 
   static let trust = Option(
     "trust", "PATH",

@@ -2,7 +2,7 @@ import Base
 import PKIX
 import Trust
 
-/// A published list of trust anchors in a file. It can be judged under named signers.
+/// A published list of trust anchors in a file. It can be verified under named signers.
 struct ListFile: Sendable {
   enum Format: String, Sendable {
     case vical

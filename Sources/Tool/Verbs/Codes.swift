@@ -8,7 +8,8 @@ enum CodesCommand {
     operand: Operand(
       placeholder: "CODE", help: "a code, or a prefix of several (default: all)", isRepeatable: true, isOptional: true),
     notes: [
-      "A code that warns rejects only in strict mode. HTTP status 200 means that the code is a session's verdict."
+      "A code that is a warning rejects only in strict mode. HTTP status 200 means that the code is a session's "
+        + "verdict."
     ],
     examples: [
       .init("Explain a code", "mdoc codes trust.issuer_unknown"),

@@ -49,7 +49,7 @@ struct DemoScript {
   private static let age: Int64 = 21
 
   func run(at url: String) async throws(ClientError) {
-    say("A server in test mode runs at \(url), with a mock issuing authority of its own.\n")
+    say("A server in test mode runs at \(url), with its own mock issuing authority.\n")
     let first = try await createSession()
     step("A backend asks for \(Self.elements.joined(separator: ", ")) and an age of at least \(Self.age).")
     say("   POST /v1/verification_sessions → \(first)")

@@ -15,7 +15,7 @@ public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectab
   ///   - clause: the clause that the check enforces.
   ///   - passes: the report's sentence for a passed check; nil for codes that do not check a response, a request or a
   ///     list.
-  ///   - warns: whether a finding only warns, except in strict mode.
+  ///   - warns: whether a finding is only a warning, except in strict mode.
   ///   - status: the HTTP status of the API's reply; 200 for a verdict inside a session.
   ///   - cases: negative cases that no mock variant covers, separated by spaces.
   package init(
@@ -94,7 +94,7 @@ public struct CodeEntry: Sendable {
   /// A report's sentence for a passed check, without a full stop; nil for codes that do not check a response, a request
   /// or a list.
   public let passedSentence: String?
-  /// Whether a finding only warns, except in strict mode.
+  /// Whether a finding is only a warning, except in strict mode.
   public let isWarning: Bool
   package let httpStatus: Int
   package let cases: [String]

@@ -61,7 +61,7 @@ package struct Deadline: Sendable {
   }
 }
 
-/// Runs blocking work on a thread of its own. In Swift's cooperative pool, blocking work would take a thread from other
+/// Runs blocking work on a separate thread. In Swift's cooperative pool, blocking work would take a thread from other
 /// tasks.
 package enum BackgroundThread {
   /// Runs the body on a new thread, which ends with the body. Returns false if the system provides no thread.

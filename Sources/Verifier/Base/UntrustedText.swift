@@ -19,8 +19,8 @@ public struct UTF8Key: Sendable, Hashable {
 extension String {
   /// True if both strings are the same UTF-8 bytes.
   ///
-  /// `==` also holds between canonically equivalent strings: the Kelvin sign equals "K". Names that decide what is
-  /// signed, requested or trusted must have the same bytes.
+  /// `==` also holds between canonically equivalent strings: the Kelvin sign equals "K". Names must match byte by byte,
+  /// since they determine the signed, requested and trusted data.
   public func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     // Native strings have contiguous bytes: comparing them directly is several times faster.

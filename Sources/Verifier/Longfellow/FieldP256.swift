@@ -79,7 +79,7 @@ package struct FieldP256: ProofField {
       let m2 = UInt128(x) &* UInt128(b.l2) &+ UInt128(t2) &+ (m1 >> 64)
       let m3 = UInt128(x) &* UInt128(b.l3) &+ UInt128(t3) &+ (m2 >> 64)
       let m4 = UInt128(t4) &+ (m3 >> 64)
-      // p ≡ −1 mod 2^64. So the lowest limb, m, is the factor of p that clears this limb: m·p0 + m carries m.
+      // p ≡ −1 mod 2^64. The lowest limb, m, is therefore the factor of p that clears this limb: m·p0 + m carries m.
       let factor = m0.low
       let n1 = UInt128(m1.low) &+ (UInt128(factor) << 32)
       let n2 = UInt128(m2.low) &+ (n1 >> 64)

@@ -21,7 +21,8 @@ public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
   /// Whether mock certificates and certificates for published keys may be trusted.
   public let allowsTestCertificates: Bool
-  /// Whether certificates for published keys only warn, as in staging. Mock certificates are refused even then.
+  /// Whether certificates for published keys are only a warning, as in staging. Mock certificates are refused even
+  /// then.
   public let warnsOfPublishedKeys: Bool
   /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings name
   /// usages.
@@ -306,8 +307,8 @@ private struct PathRun {
       "\(wrong.joined(separator: ", ")); expected one of \(shownList(expected.sorted())), \(origin)")
   }
 
-  /// True if a missing extension only warns: for a pinned signer, and for documents other than mDLs (B.1.4 requires the
-  /// extension only for mDLs). If the anchor's settings name purposes, the extension is required.
+  /// True if a missing extension is only a warning: for a pinned signer, and for documents other than mDLs (B.1.4
+  /// requires the extension only for mDLs). If the anchor's settings name purposes, the extension is required.
   private func mayLackPurposes(_ signer: Certificate, _ anchor: TrustAnchor) -> Bool {
     guard anchor.extendedKeyUsages == nil else { return false }
     if anchor.kind == .documentSigner { return true }

@@ -10,7 +10,7 @@ public struct TrustAnchor: Sendable {
   public var extendedKeyUsages: Set<String>?
   /// Maximum number of certificates between the anchor and the document signer.
   public var maxPathLength: Int
-  /// Security checks that only warn under this anchor, never beyond it.
+  /// Security checks whose failures are only warnings under this anchor, but under no other.
   public var relaxed: Set<Code>
   /// The addresses in this authority's certificates from which revocation lists may be fetched.
   public var crlAddresses = CRLAddresses.named

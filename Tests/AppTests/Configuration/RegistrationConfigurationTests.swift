@@ -113,7 +113,7 @@ import Trust
     }
   }
 
-  /// A stranger's list is not asked for.
+  /// A stranger's list is not fetched.
   @Test(arguments: [
     (RevocationFinding.good, [String]()),
     (.revoked(.documentRevoked), ["revocation.document_revoked"]),

@@ -389,7 +389,7 @@ extension ConfigurationFile {
       Shape.nonEmptyString().parsed(
         "must be a network or an address, such as 10.20.0.0/16 or 10.20.0.7", { AddressRange($0) }
       ).list(), or: [],
-      "Private networks that the server may reach. Loopback and link-local networks need entries of their own.")
+      "Private networks that the server may reach. Loopback and link-local networks need their own entries.")
   ) { _, hosts, ports, networks in
     (
       hosts.map { $0.lowercased() },

@@ -137,7 +137,7 @@ struct RequestRecord: Sendable {
   }
 }
 
-/// Writes log lines to a file descriptor on a thread of its own, so that a slow reader holds up no request. Lines that
+/// Writes log lines to a file descriptor on a separate thread, so that a slow reader delays no request. Lines that
 /// do not fit into the buffer are dropped, and their number is logged.
 final class LogWriter: Sendable {
   private static let capacity = 1 << 20

@@ -38,7 +38,10 @@ enum MetricsText {
     text.add(
       "mdoc_configuration_loaded_timestamp_seconds", "When the configuration in force was read, in Unix seconds.",
       state.loadedAt)
-    text.add("mdoc_configuration_current", "1 if the latest reading of the file is in force, else 0.", state.isCurrent)
+    text.add(
+      "mdoc_configuration_current",
+      "1 if the latest reading of the file is in force, otherwise "
+        + "0.", state.isCurrent)
     text.add(
       "mdoc_configuration_reload_failures_total",
       "Failed readings of the configuration; the previous one stays in force.",

@@ -150,8 +150,8 @@ enum OpenAPIParameters {
   ]
 }
 
-/// Collects the component schemas while the document is made. Code generators name types after components. So every
-/// schema with a title becomes a component, and a reference replaces the schema.
+/// Collects the component schemas while the document is made. Code generators name types after components. Every schema
+/// with a title therefore becomes a component, and a reference replaces the schema.
 struct OpenAPIComponents {
   private(set) var schemas: [JSON.Member] = []
   private var titles: [String] = []

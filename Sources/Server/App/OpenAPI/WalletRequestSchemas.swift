@@ -117,7 +117,7 @@ enum WalletRequestSchemas {
       member(
         "error", .text,
         "With status 400: `invalid_request` or `server_error`; in staging and test mode the code of the refusal."),
-      member("error_description", .text, "With `error`: what is wrong, for the wallet's developers."),
+      member("error_description", .text, "With `error`: a description of the fault for the wallet's developers."),
     ], required: []
   ).titled("WalletReply").described("The reply to a wallet. It has no personal data.")
 }

@@ -4,7 +4,7 @@ import Sessions
 /// A report as one tree, from which all outputs follow: lines of text and a page for people, and members of a JSON
 /// object for programs.
 ///
-/// The printers escape controls in every text except `.verbatim`, since much of the text comes from others' files.
+/// The printers escape controls in every text except `.verbatim`, since much of the text is from other parties' files.
 package indirect enum Report: Sendable {
   /// Members for programs only.
   case object([JSON.Member])

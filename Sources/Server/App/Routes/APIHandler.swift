@@ -222,8 +222,7 @@ struct RequestHeading: Sendable {
   private let hash: [UInt8]?
   /// The caller against whose rate the request counts.
   let counted: RateLimiter.Caller
-  /// The flow that the request belongs to. Never chosen by the session in the path, since anybody can name any
-  /// session.
+  /// The flow that the request belongs to. Never chosen by the session in the path, since anyone can name any session.
   let flow: Flow
 
   var limiter: RateLimiter { application.edge.limiter }

@@ -227,7 +227,7 @@ enum TrustRoutes {
       .always(
         "findings",
         { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
-        ReportRendering.check.list, "The checks of the source that failed or warn."),
+        ReportRendering.check.list, "The failed checks and warnings of the source."),
     ])
 
   private static let anchor = Shape<TrustAnchor>.open(

@@ -76,7 +76,7 @@ private struct PageWait {
   }
 
   /// Nil if the request does not ask to wait, or may not wait. Requests with an API key are not counted by address:
-  /// they come from a backend, behind which many people wait.
+  /// a backend sends them for many people.
   private func enter(as caller: Caller) -> SessionWait? {
     guard seconds > 0, let session = SessionID(call.id) else { return nil }
     var address: ClientAddress?

@@ -151,7 +151,7 @@ package struct RouteCall: Sendable {
 
   package var id: String { parameters["id"] ?? "" }
 
-  /// The body as a form. Find the session in the path first, since anybody may post an expensive form.
+  /// The body as a form. Find the session in the path first, since anyone may post an expensive form.
   func form() throws(ServiceError) -> JSON { try ContentStep.form(request) }
 
   /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must name both: a program that accepts

@@ -82,7 +82,7 @@ enum SessionRoutes {
   static let verifications = [
     Route(
       .post, VerificationBody.path, "createVerification", "Verify a response that you received yourself",
-      "For a stack that makes its own requests: give the response, what it was made for and what you asked for. A "
+      "For a stack that makes its own requests: give the response, the values that it was made for and the request. A "
         + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are kept.",
       access: .apiKey([.verificationsWrite]), body: .reading(VerificationBody.shape, RequestExample.verifications),
       success: .json("Verification"),
@@ -197,7 +197,7 @@ enum WalletRoutes {
       access: .anyone, body: .form(PostedByWallet.schema, .walletRequest), success: .content(requestType),
       problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
     ) { call throws(ServiceError) in
-      // Checked before decoding, since anybody may post. A wallet's metadata is short.
+      // Checked before decoding, since anyone may post. A wallet's metadata is short.
       guard call.request.body.count <= Limits.walletRequestBytes else {
         throw ServiceError(.apiBodyTooLarge, "The body has more than \(Limits.walletRequestBytes) bytes.")
       }

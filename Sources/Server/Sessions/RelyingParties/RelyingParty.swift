@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// A customer of this server, with sessions, keys and origins of its own.
+/// A customer of this server, with its own sessions, keys and origins.
 package struct RelyingParty: Sendable {
   package let id: String
   /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.

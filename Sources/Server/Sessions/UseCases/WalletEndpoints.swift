@@ -62,7 +62,7 @@ extension VerificationService {
   }
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, made at each fetch, for
-  /// anybody who knows the session's id.
+  /// anyone who knows the session's id.
   /// - Parameter parameters: reads the posted form. It is called only for a waiting session, since the sender controls
   ///   its cost.
   package func walletRequest(

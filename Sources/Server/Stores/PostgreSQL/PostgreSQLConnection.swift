@@ -51,7 +51,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
     farewell.deallocate()
   }
 
-  /// READ COMMITTED: the statements judge a row as it is now. Commits are on disk before they are acknowledged: a power
+  /// READ COMMITTED: the statements see the current row. Commits are on disk before they are acknowledged: a power
   /// cut could otherwise undo the consume of a challenge. If the setting is already stricter, it is kept.
   private static let settings = """
     SET default_transaction_isolation = 'read committed';

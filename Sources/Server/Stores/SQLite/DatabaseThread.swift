@@ -63,7 +63,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     mutex.deallocate()
   }
 
-  /// Runs `body` on the thread, in a transaction of its own or together with other writes. Returns after the commit.
+  /// Runs `body` on the thread, in a separate transaction or together with other writes. Returns after the commit.
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
@@ -181,7 +181,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     paced = group.count > 1 ? Deadline(in: .nanoseconds(max(0, start + pace - Deadline.now()))) : nil
   }
 
-  /// Runs the next read in a transaction of its own, so that it sees one snapshot, for at most `Limits.listSeconds`.
+  /// Runs the next read in a separate transaction, so that it sees one snapshot, for at most `Limits.listSeconds`.
   private func read(on connection: SQLiteConnection) {
     guard let job = locked({ queue.popFirst() }) else { return }
     connection.allowRead(.seconds(Limits.listSeconds))

@@ -110,7 +110,7 @@ extension DatabaseReader {
 // MARK: The sweep
 
 extension DatabaseStore {
-  /// Sweeps each kind of row in a transaction of its own, if other nodes share the database. Skips locked rows, and so
+  /// Sweeps each kind of row in a separate transaction, if other nodes share the database. Skips locked rows, and so
   /// waits for no request and no other node.
   package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     try await perform("sweep", .write) { [node, mode] connection throws(StoreError) in

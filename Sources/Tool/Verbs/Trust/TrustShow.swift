@@ -9,7 +9,7 @@ enum TrustShow {
     options: [.signerAnchor, .at, .json],
     operand: Operand(placeholder: "FILE", help: "the file, of any of these kinds"),
     notes: [
-      "Without --signer-anchor a list is UNVERIFIED: anybody could have signed it. For a CRL, name the authority that "
+      "Without --signer-anchor a list is UNVERIFIED: anyone could have signed it. For a CRL, name the authority that "
         + "issued it as the anchor. This changes no trust and remembers no list.",
       "Exit status: 0 shown (with --signer-anchor: shown and accepted), 1 refused, 64 usage, 65 the file is of another "
         + "kind or cannot be read.",
@@ -85,7 +85,7 @@ struct ShownFile: Sendable {
   }
 
   static let noAnchor =
-    "no --signer-anchor is given, so anybody may have signed this; its content is unverified"
+    "no --signer-anchor is given, so anyone may have signed this; its content is unverified"
 
   /// A row with a time. Without a time, adds a row with `absent`, or no row if `absent` is nil.
   static func time(
@@ -187,7 +187,7 @@ extension ShownFile {
       (state, caution) = (.refused, "the list cannot be read")
     } else if isUnsigned {
       (state, caution) = (
-        .unverified, "this is the unsigned payload of a list: anybody may have written it"
+        .unverified, "this is the unsigned payload of a list: anyone may have written it"
       )
     } else if !isJudged {
       (state, caution) = (.unverified, Self.noAnchor)

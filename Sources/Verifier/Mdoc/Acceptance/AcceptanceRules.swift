@@ -192,7 +192,7 @@ struct AcceptanceRules: Sendable {
 
   /// Checks the document's own expiry date, which is separate from the validity of its signature. The document is valid
   /// until the end of that day. If there is no request, or the request accepts expired documents, an expired document
-  /// only warns.
+  /// is only a warning.
   private func checkExpiry(_ document: VerifiedDocument, by wanted: DocumentRequest?, _ checks: inout CheckList) {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }

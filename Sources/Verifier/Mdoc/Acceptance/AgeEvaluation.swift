@@ -56,7 +56,7 @@ struct AgeEvaluation<Document: AgeSource> {
       + attestationElements
   }
 
-  /// The answer for a threshold, with the element that proves it; nil if no returned element decides it.
+  /// The result for a threshold, with the element that proves it; nil if no returned element decides it.
   func answer(_ threshold: Int) -> AgeAnswer? {
     func make(_ answer: Bool, _ identifier: String) -> AgeAnswer {
       AgeAnswer(threshold: threshold, answer: answer, provedBy: ElementReference(namespace, identifier))
@@ -143,7 +143,7 @@ public struct AgeAttestations: Sendable {
 
   public static func identifier(for age: Int) -> String { "age_over_" + (age < 10 ? "0\(age)" : "\(age)") }
 
-  /// The attestation that answers "at least `age`": the smallest true NN at or above it, otherwise the largest false NN
+  /// The attestation that decides "at least `age`": the smallest true NN at or above it, otherwise the largest false NN
   /// at or below it.
   public func nearest(to age: Int) -> (age: Int, isOver: Bool)? {
     all.first { $0.age >= age && $0.isOver } ?? all.last { $0.age <= age && !$0.isOver }

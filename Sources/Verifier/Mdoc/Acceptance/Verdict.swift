@@ -77,7 +77,7 @@ public struct AcceptedPresentation: Sendable {
   /// discloses, requested or not. The response may not be kept if part of it was not read.
   public var retention: Retention { leavesUnread ? .none : .strictest(of: documents.map(\.retention)) }
 
-  /// Whether the presentation holds an element or an age answer. It holds neither if the request names no element, or
+  /// Whether the presentation holds an element or an age result. It holds neither if the request names no element, or
   /// if the person declines all elements.
   public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 }
@@ -118,7 +118,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The answer to "is the person at least `threshold` years old?", with the element that proves it. Personal: it has no
+/// Whether the person is at least `threshold` years old, with the element that proves it. Personal: it has no
 /// mirror and a redacted description.
 public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   public let threshold: Int

@@ -134,8 +134,7 @@ package struct StructureParser {
 
   package func fault(_ name: String, _ what: String) -> MdocParseError { MdocParseError(code, "\(name) is \(what)") }
 
-  /// Reference tags (28, 29) and string-reference tags (25, 256) are not expanded. They have an error code of their
-  /// own.
+  /// Reference tags (28, 29) and string-reference tags (25, 256) are not expanded. They have a separate error code.
   private func mismatch(_ item: CBORItem, _ name: String, _ what: String) -> MdocParseError {
     guard let tag = item.tag, [25, 28, 29, 256].contains(tag) else { return fault(name, what) }
     return MdocParseError(.cborTagUnsupported, "\(name) has tag \(tag)")

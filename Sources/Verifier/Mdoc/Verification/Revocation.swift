@@ -103,7 +103,7 @@ public struct RevocationEvidence: Sendable {
 public enum RevocationPolicy: String, Sendable, Hashable, CaseIterable {
   /// Every status that the document and its signer declare must be good.
   case requireGood = "require_good"
-  /// An undetermined status only warns.
+  /// An undetermined status is only a warning.
   case allowUndetermined = "allow_undetermined"
   /// Nothing is asked.
   case off

@@ -228,7 +228,7 @@ extension ElementValue {
 
 /// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
 ///
-/// References compare by their bytes, because bytes decide what is signed, authorised and requested.
+/// References compare by their bytes, since bytes determine the signed, authorised and requested data.
 public struct ElementReference: Sendable, Hashable {
   public let namespace: String
   public let identifier: String

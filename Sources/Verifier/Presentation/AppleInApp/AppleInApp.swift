@@ -32,7 +32,7 @@ public struct AppleInApp: Sendable {
 
   /// The treatment of responses that are encrypted to the key that Apple published with its sample and simulator.
   public enum PublishedKeyPolicy: Sendable {
-    /// Rejects the response, for servers: anybody could have encrypted or read it.
+    /// Rejects the response, for servers: anyone could have encrypted or read it.
     case refuse
     /// Accepts the response with a warning, for `mdoc verify` and Apple's own sample.
     case warn
@@ -205,7 +205,7 @@ struct RecipientKey: Sendable {
   /// The hash of the SubjectPublicKeyInfo, which other formats use; nil if the key is not known.
   var keyInfoHash: [UInt8]? { key.map { HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + $0.encoded) } }
 
-  /// The private key that Apple published with its sample archive: anybody can decrypt responses to it.
+  /// The private key that Apple published with its sample archive: anyone can decrypt responses to it.
   static let simulator: RecipientKey? = {
     let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
     let key = try? PrivateKey(curve: .p256, scalar: scalar)

@@ -34,7 +34,7 @@ public struct AppleRequest: Sendable {
     for (index, document) in request.documents.enumerated() {
       guard let type = AppleDocumentType(docType: document.docType) else { throw .docTypeNotOffered(document: index) }
       var elements: [Element] = []
-      // A threshold gives no permission to keep the answer.
+      // A threshold gives no permission to keep the result.
       var thresholds = Dictionary(uniqueKeysWithValues: document.ageThresholds.map { ($0, Retention.none) })
       for (position, wanted) in document.elements.enumerated() {
         if let age = AgeAttestations.age(of: wanted.element.identifier) {

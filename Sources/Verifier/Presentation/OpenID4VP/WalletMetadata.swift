@@ -3,7 +3,7 @@ import Cryptography
 import JOSE
 
 extension Limits {
-  /// Maximum bytes of a `wallet_metadata`, and number of its keys: anybody may send such metadata.
+  /// Maximum bytes of a `wallet_metadata`, and maximum number of its keys, since anyone may send metadata.
   package static let walletMetadataBytes = 16 << 10
   package static let walletKeys = 8
 }

@@ -111,7 +111,7 @@ extension ReaderSession {
     guard let privateKey else { return "the reader's private key is missing" }
     guard let deviceKey else { return "the device engagement has no readable EDeviceKey" }
     guard deviceKey.curve != privateKey.curve else { return nil }
-    return "EDeviceKey is on \(deviceKey.curve.rawValue), EReaderKey on \(privateKey.curve.rawValue)"
+    return "EDeviceKey is on \(deviceKey.curve.rawValue), but EReaderKey is on \(privateKey.curve.rawValue)"
   }
 
   /// The device's first message, decrypted; nil if the keys are missing or the message does not open.

@@ -117,7 +117,7 @@ private let anchorSettings = {
     .ifAny("doc_types", names, "Document types for which it is trusted."),
     .ifAny("ekus", names, "Extended key usages; a document signer must have one of them."),
     Entry("max_path_length", Shape.whole(0...8), or: 0, "Certificates between authority and document signer."),
-    .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks that only warn."),
+    .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks whose failures are only warnings."),
     .ifAny("allow_http", Shape<Bool>.flag, "Whether all lists may be fetched over plain HTTP."),
     Entry("jwt_status_lists", Shape<Bool>.flag, or: false, "Whether status lists may also be JSON Web Tokens."),
     .ifAny("crl_addresses", Shape<CRLAddresses>.choice, "The permitted addresses of revocation lists."),

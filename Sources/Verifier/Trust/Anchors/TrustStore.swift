@@ -17,7 +17,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   ///     those of `PublishedKeys`. True in test mode and in `mdoc verify`, never in a live server.
   ///   - allowsTestTier: whether anchors of the test tier, such as a sandbox's, are trusted; by default equal to
   ///     `allowsTestCertificates`. If only `allowsTestTier` is true, as in staging, a certificate for a published key
-  ///     warns.
+  ///     is a warning.
   /// - Throws: `trust.store_empty` if nothing would be trusted.
   public convenience init(
     anchors: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool? = nil

@@ -279,7 +279,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public internal(set) var anchors: [TrustAnchor] = []
   /// The permitted signers of status lists; empty unless the list is accepted, and always for a VICAL.
   public internal(set) var statusListSigners: [StatusListSigner] = []
-  /// The number of services of each unconfigured type; services without a type count under the empty text.
+  /// The number of services of each unconfigured type; services without a type are counted under the empty text.
   public internal(set) var ignoredServices: [String: Int] = [:]
   /// The time until which the list may be used: the earlier of the ends of the list and of its signer's path. Nil
   /// unless the list is accepted.
