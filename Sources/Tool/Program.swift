@@ -42,7 +42,7 @@ enum Program {
 
   static func run(_ arguments: [String], console: Console) async -> Int32 {
     let status = await perform(arguments, console)
-    // If any output could not be written, the run has failed.
+    // The run has failed if any output could not be written.
     return (console.hasFailed ? ExitStatus.temporary : status).rawValue
   }
 
@@ -67,7 +67,7 @@ enum Program {
 enum ExitStatus: Int32, Sendable {
   /// The response is verified, or the verb has done its work.
   case done = 0
-  /// The wallet's response was rejected or declined, even if it is garbled.
+  /// The wallet's response was rejected or declined; also for a malformed response.
   case rejected = 1
   /// The response is genuine but discloses nothing: no requested element, and no age.
   case nothingDisclosed = 3
@@ -99,7 +99,7 @@ struct Failure: Error, Sendable, Equatable {
   }
 }
 
-/// The body's value. If one of the caller's files is wrong, the failure is `subject` and the error's description.
+/// The body's value. For a wrong file of the caller, the failure is `subject` and the error's description.
 func readable<Value>(_ subject: String = "", _ body: () throws -> Value) throws(Failure) -> Value {
   do { return try body() } catch { throw .unreadable("\(subject)\(error)") }
 }

@@ -93,7 +93,7 @@ import Testing
     #expect(broken?.hasTooManyValues == false)
   }
 
-  /// The Kelvin sign is a K to Swift, and an accent in one scalar one in two.
+  /// Swift treats the Kelvin sign as a K, and an accent in one scalar like an accent in two.
   @Test func tellsNamesApartByTheirBytes() throws {
     let json = try #require(parse("{\"\u{212a}\":1,\"K\":2,\"\u{e9}\":3,\"e\u{301}\":4}"))
     #expect(json["K"] == 2 && json["\u{212a}"] == 1 && json["\u{e9}"] == 3 && json["e\u{301}"] == 4)
@@ -108,7 +108,7 @@ import Testing
     #expect(JSON.null.memoryBytes == 0)
   }
 
-  /// Any text of the largest size is read in a moment.
+  /// Any text of the largest size is read quickly.
   @Test(arguments: ["1,", "[],", "{},", "\"\",", "1e5,", "\"\\n\","])
   func readsInLinearTime(unit: String) {
     let text = "[" + String(repeating: unit, count: Limits.responseBytes / unit.utf8.count) + "1]"

@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-/// Runs of combining marks, which take long to compare, are found wherever text comes in.
+/// Runs of combining marks, which are slow to compare, are found in every text input.
 @Suite struct StreamSafeTextTests {
   private static func marks(_ count: Int, _ kinds: [String] = ["\u{301}", "\u{327}"]) -> String {
     (0..<count).map { kinds[$0 % kinds.count] }.joined()

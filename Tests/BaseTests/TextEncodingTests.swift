@@ -35,7 +35,7 @@ import Testing
     " Zg==", "Zg==\n", "Zm9v\r\nYmFy", "Zm 9v", "Zm9v\t", "Zm9v\0", "Zm9é", "Zm9v!", "Zm9.", "Ｚm9v", "\u{feff}Zm9v",
     // The other alphabet.
     "--__", "-+/_",
-    // Bits of the last character that no byte takes.
+    // Bits of the last character that belong to no byte.
     "Zh==", "Zm9=", "Z/==", "Zm+=",
   ])
   func refusesAllButTheOneText(text: String) {

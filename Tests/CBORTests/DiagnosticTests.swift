@@ -45,7 +45,7 @@ import Testing
     #expect(shown.filter { !$0.isWhitespace } == notation.filter { !$0.isWhitespace })
   }
 
-  /// A wallet's text must not drive the terminal that shows it, nor turn its direction.
+  /// A wallet's text must neither control the terminal nor change the direction of text.
   @Test func escapesControlAndFormatCharacters() throws {
     let text = "\"\\\n\r\u{1b}[31m\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200b}\u{feff}\u{2028}ü"
     let shown = CBORDiagnostic().describe(try CBORItem(parsing: CBORValue.text(text).encoded()))

@@ -3,7 +3,7 @@ import CBOR
 import Glibc
 import Testing
 
-/// Keys are the same when their values are, however they are encoded (RFC 8949, 5.6.1).
+/// Keys with equal values are the same, regardless of their encoding (RFC 8949, 5.6.1).
 @Suite struct DuplicateKeyTests {
   /// Two encodings of the same key.
   static let same: [(String, String)] = [
@@ -17,7 +17,7 @@ import Testing
     ("c101", "d80101"), ("d8184101", "d8185801 01"), ("d8184101", "d8185f4101ff"), ("82a0a0", "82bfff a0"),
   ]
 
-  /// Keys that look alike and are not the same.
+  /// Keys that look alike but differ.
   static let different: [(String, String)] = [
     ("01", "20"), ("01", "f93c00"), ("01", "6131"), ("4161", "6161"), ("00", "f4"), ("00", "f6"), ("f4", "f5"),
     ("f6", "f7"), ("6161", "6141"), ("62c3bc", "6375cc88"), ("f90000", "f98000"), ("fa3dcccccd", "fb3fb999999999999a"),
@@ -65,7 +65,7 @@ import Testing
     #expect(throws: CBORError(.cborDuplicateKey, at: 5)) { try CBORItem(parsing: hex("a3 0102 0203 1801 04")) }
   }
 
-  /// Eight keys a map, each a map of eight keys: the comparison must not grow with the product.
+  /// Eight keys in a map, each a map of eight keys: the time must not grow with the product.
   @Test func comparesLargeKeysInTimeThatGrowsWithTheirSize() {
     func key(_ depth: Int, _ salt: UInt64) -> CBORValue {
       guard depth > 0 else { return .unsigned(salt) }

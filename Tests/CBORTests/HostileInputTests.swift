@@ -4,7 +4,7 @@ import Testing
 
 @testable import CBOR
 
-/// Any bytes are either refused with a code of CBOR or readable in full.
+/// Any bytes are either refused with a CBOR code or fully readable.
 @Suite struct HostileInputTests {
   @Test func survivesRandomBytes() {
     var generator = SeededGenerator(seed: 4)
@@ -13,7 +13,7 @@ import Testing
     #expect(accepted > 1_000)
   }
 
-  /// Bytes that are heads more often than chance has them.
+  /// Bytes that are heads more often than random bytes.
   @Test func survivesRandomHeads() {
     var generator = SeededGenerator(seed: 5)
     let heads = hex(
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// Whether the input is accepted; then everything in it is read, which must not trap.
+  /// Whether the input is accepted. If so, reads everything in it, which must not trap.
   private func isReadable(_ input: [UInt8]) -> Bool {
     do {
       let item = try CBORItem(parsing: input)

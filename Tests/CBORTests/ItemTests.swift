@@ -101,7 +101,7 @@ import Testing
 }
 
 extension CBORItem {
-  /// Visits this item and all inside it, those in tag 24 among them.
+  /// Visits this item and all items inside it, including those in tag 24.
   func forEachInside(_ visit: (CBORItem) -> Void) {
     visit(self)
     if let elements { for element in elements { element.forEachInside(visit) } }

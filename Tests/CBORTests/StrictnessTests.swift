@@ -46,7 +46,7 @@ import Testing
     "ff", "81ff", "8201ff", "a1ff00", "a101ff", "c1ff", "d818ff", "9f81ffff", "bf00a1ffff",
     // An indefinite map with a key and no value.
     "bf01ff", "bf010203ff", "bf9fffff",
-    // Indefinite lengths of what has none.
+    // Indefinite lengths of types that have none.
     "1f", "3f", "df", "1fff", "df00ff",
   ])
   func refusesBreaksThatEndNothing(text: String) {
@@ -79,7 +79,7 @@ import Testing
     "64f4908080", "64f5808080", "65f888808080", "63e28228", "6461c328 62", "64f09f92 41",
     // In a chunk, as a key, inside tag 24.
     "7f61ffff", "a161ff00", "d8184261ff",
-    // A code point split across chunks: each chunk is to be text by itself.
+    // A code point that is split across chunks: each chunk must be valid text.
     "7f61c361bcff", "7f62f09f62a68aff",
   ])
   func refusesTextThatIsNotUTF8(text: String) {
@@ -101,14 +101,14 @@ import Testing
     let marks = Array(text(20).dropFirst())
     #expect(refusal([0x7f] + string(text(20)) + [0x60] + string(marks) + [0xff]) == .cborInvalidUTF8)
     #expect(refusal([0x7f] + string(text(20)) + string([0x61]) + string(marks) + [0xff]) == nil)
-    // Two strings are two texts, whatever is between them.
+    // Two strings are two texts, regardless of the items between them.
     #expect(refusal([0x82] + string(text(20)) + string(marks)) == nil)
     #expect(refusal([0x82, 0x7f] + string(text(20)) + [0xff, 0x7f] + string(marks) + [0xff]) == nil)
   }
 
   // MARK: Bounds
 
-  /// Heads that wrap one item, each costing so many levels.
+  /// Heads that wrap one item, each with its number of levels.
   @Test(arguments: [("81", 1), ("a100", 1), ("9f", 1), ("bf00", 1), ("c1", 1), ("da00000001", 1)])
   func refusesNestingBeyondTheLimitAndNotAtIt(head: String, levels: Int) {
     let isIndefinite = head == "9f" || head == "bf00"
@@ -148,7 +148,7 @@ import Testing
     var code: Code?
     let spent = clock.measure { code = refusal(text) }
     #expect(code == .cborLengthExceedsInput)
-    // Far from what making room takes, on a machine that is busy with other tests.
+    // Far below the time for allocating that memory, even on a busy machine.
     #expect(spent < .seconds(5))
     #expect(residentBytes() - before < 512 << 20)
   }

@@ -1,13 +1,13 @@
 import Base
 import CBOR
 
-/// The bytes of hexadecimal text that a test spells out itself.
+/// The bytes of hexadecimal text in a test.
 func hex(_ text: String) -> [UInt8] {
   guard let bytes = Hex.decode(text) else { preconditionFailure("a test's own text is hexadecimal: \(text)") }
   return bytes
 }
 
-/// Why the input is refused, or nil where it is accepted.
+/// The reason for refusing the input; nil if it is accepted.
 func refusal(_ bytes: [UInt8], limits: CBORLimits = CBORLimits()) -> Code? {
   do {
     _ = try CBORItem(parsing: bytes, limits: limits)
@@ -40,7 +40,7 @@ enum Sample {
     return response.encoded()
   }()
 
-  /// The same kinds of things in every form that is not the shortest: long heads, chunks, indefinite lengths.
+  /// The same kinds of items in every form except the shortest: long heads, chunks, indefinite lengths.
   static let looselyEncoded: [UInt8] = hex(
     """
     b9 0006  78 01 61  9f 1b 0000000000000001  38 00  ff

@@ -46,7 +46,8 @@ import Testing
     #expect(throws: COSEError.unsupportedCritical) { try message(protected: [1: -7], unprotected: [2: [1]]) }
   }
 
-  /// Labels of one header are looked for in the other: two headers of thousands would take millions of steps.
+  /// Labels of one header are looked up in the other: two headers with thousands of labels would take millions of
+  /// steps.
   @Test(arguments: [64, 65])
   func headersHaveFewParameters(count: Int) {
     let header = CBORValue.map((0..<count).map { (.integer(Int64(1_000 + $0)), 0) })

@@ -60,7 +60,7 @@ import Testing
     let item = try CBORItem(parsing: changing(key.publicKey) { $0[3] = -35 }.encoded())
     #expect(message.verify(payload: [1], key: key.publicKey) == .valid)
     #expect(
-      try message.objection(to: COSEKey(item)) == "the key is for ES384 (alg, label 3), and the signature says ES256")
+      try message.objection(to: COSEKey(item)) == "the key is for ES384 (alg, label 3), but the signature says ES256")
   }
 
   static let wrongMembers: [(String, [Int64: CBORValue?])] = [

@@ -43,7 +43,7 @@ REFUSALS = {
         ("api.invalid_request", "ask for more than", "CreateVerificationSession.documents"),
         ("api.invalid_request", "is not offered by Apple's in-app protocol", "DocumentRequest.doc_type"),
         ("api.invalid_request", "asks for nothing", "DocumentRequest.elements"),
-        ("api.invalid_request", "is asked for twice", "DocumentRequest.elements"),
+        ("api.invalid_request", "is a duplicate", "DocumentRequest.elements"),
         ("api.too_many_age_requests", "", "DocumentRequest.age_over"),
         ("api.invalid_request", "must be a whole number from 1 to 99", "DocumentRequest.age_over"),
         ("api.invalid_request", "cannot be asked for together with `age_in_years`", "DocumentRequest.age_over"),

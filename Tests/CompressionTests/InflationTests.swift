@@ -49,7 +49,7 @@ import Testing
     #expect(throws: CompressionError.malformed) { try Inflation.inflate([0x08] + stream.dropFirst(), limit: 1 << 20) }
   }
 
-  /// FDICT set, with the check bits that go with it (RFC 1950, 2.2).
+  /// FDICT set, with matching check bits (RFC 1950, 2.2).
   @Test func aPresetDictionaryIsRefused() throws {
     let stream = try Deflation.deflate(text)
     let withDictionary = [0x78, 0xf9, 0, 0, 0, 1] + stream.dropFirst(2)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// In a process of its own, where nothing else takes memory.
+  /// In a separate process, where nothing else takes memory.
   @Test func aGigabyteOfZerosCostsNoMemory() async {
     await #expect(processExitsWith: .success) {
       let bomb = try Deflation.deflate(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 1 << 10)

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Testing
 
-/// Private keys with unbearable costs: their parameters are checked before any computation. OpenSSL took from a second
+/// Private keys with excessive costs: their parameters are checked before any computation. OpenSSL took from a second
 /// to many minutes for each of these keys.
 @Suite(.timeLimit(.minutes(10))) struct CostlyKeyTests {
   /// Bytes of each number: 320 000 bits.

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// Neither is asked for a passphrase: the test would wait for one.
+  /// Neither prompts for a passphrase: the test would wait for it.
   @Test(.timeLimit(.minutes(10)), arguments: [PEMFixtures.encryptedPKCS8, PEMFixtures.encryptedSEC1])
   func refusesEncryptedPEMWithoutAsking(pem: String) {
     #expect(throws: CryptoError.passphraseRequired) { try PrivateKey(pem: Array(pem.utf8)) }

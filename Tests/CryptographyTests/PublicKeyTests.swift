@@ -79,7 +79,7 @@ import Testing
     #expect(throws: CryptoError.invalidPublicKey) { try PublicKey(curve: curve, encoded: point) }
   }
 
-  /// Wherever a coordinate is small enough to be given a second time, as itself plus the prime.
+  /// Points with a coordinate small enough to be encoded a second time, with the prime added.
   @Test(arguments: weierstrass)
   func refusesCoordinatesThatAreNotReduced(curve: Curve) throws {
     let prime = try #require(Self.primes[curve].flatMap { Hex.decode($0) })
@@ -138,7 +138,7 @@ import Testing
     #expect(try PublicKey(curve: .x25519, encoded: bytes) != PublicKey(curve: .ed25519, encoded: bytes))
   }
 
-  /// a + b, or nil where that is longer than a.
+  /// a + b; nil if the sum is longer than a.
   private func sum(_ a: [UInt8], _ b: UInt8) -> [UInt8]? {
     var output = a
     var carry = Int(b)

@@ -1,7 +1,7 @@
 import Cryptography
 import Testing
 
-/// Imported keys and their contexts are used again for other points: no use may see another's.
+/// Imported keys and their contexts are reused for other points: no use may see another's point.
 @Suite struct RecycledKeyTests {
   private static let message = Array("message".utf8)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cryptography
 
-/// With its table a key accepts and refuses exactly what it does without.
+/// With its table, a key accepts and refuses exactly the same signatures as without.
 @Suite struct VerificationTableTests {
   /// FIPS 186-5 and SP 800-186, 3.2.1.3.
   private static let order: [UInt8] = [
@@ -76,7 +76,7 @@ import Testing
     der(raw).withUnsafeBufferPointer { der in digest.withUnsafeBufferPointer { verify(der, $0) } }
   }
 
-  /// By the table, which must say what the key does without one.
+  /// By the table, which must agree with the key without a table.
   private func isValid(_ raw: [UInt8], _ digest: [UInt8], _ key: PublicKey, _ table: VerificationTable) -> Bool {
     let verdict = verifies(raw, digest) { table.verifies($0, of: $1) }
     #expect(verifies(raw, digest) { key.verifyECDSA(der: $0, ofDigest: $1) } == verdict)

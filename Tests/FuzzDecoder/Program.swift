@@ -1,6 +1,6 @@
 import FuzzDriver
 
-/// The target `cbor-decode` by itself: what is not linked is neither counted nor in the way.
+/// The target `cbor-decode` by itself, so that only linked code is counted.
 @main struct Program {
   static func main() {
     guard Driver.target == Decoding.name else {

@@ -1,11 +1,11 @@
 import Base
 import CBOR
 
-/// The rules of `cbor-decode`: what holds for any bytes that are parsed as CBOR, as far as it costs little. The target
-/// `cbor` asks more, and is a thousand times as slow.
+/// The rules of `cbor-decode`: properties of any bytes parsed as CBOR that are cheap to check. The target `cbor` checks
+/// more, and is a thousand times slower.
 public enum Decoding {
   public static let name = "cbor-decode"
-  /// Short inputs change all over, and a head takes as much of the decoder as in a long one.
+  /// Mutations change short inputs as a whole, and a head exercises as much of the decoder as in a long input.
   public static let longest = 128
 
   public static func check(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -22,7 +22,7 @@ public enum Decoding {
     }
   }
 
-  /// Looks at everything inside two items that were read of the same bytes.
+  /// Compares everything inside two items that were read from the same bytes.
   private static func compare(_ item: CBORItem, _ other: CBORItem, depth: Int, _ items: inout Int) {
     items += 1
     require(depth <= Limits.cborDepth * 2 + 2, "no deeper than the limit")

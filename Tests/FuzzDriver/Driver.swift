@@ -1,7 +1,7 @@
 import CLibFuzzer
 import Glibc
 
-/// libFuzzer's way into a program that was started as `PROGRAM TARGET [libFuzzer's arguments]`.
+/// libFuzzer's entry into a program that was started as `PROGRAM TARGET [libFuzzer's arguments]`.
 public enum Driver {
   /// Written once, before libFuzzer begins to call: it takes a function without a context.
   nonisolated(unsafe) fileprivate static var run: (UnsafeBufferPointer<UInt8>) -> Void = { _ in }
@@ -14,7 +14,7 @@ public enum Driver {
 
   private static let mark = "--"
 
-  /// Hands over to libFuzzer, which calls on one thread until it is done.
+  /// Passes control to libFuzzer, which calls on one thread until it is done.
   ///
   /// - Parameter options: libFuzzer's, for this target. Later arguments can still say otherwise.
   public static func fuzz(_ options: [String], _ run: @escaping (UnsafeBufferPointer<UInt8>) -> Void) -> Never {
@@ -41,7 +41,7 @@ public enum Driver {
   }
 }
 
-/// By the name that libFuzzer's own main, which is linked and never called, asks for.
+/// The name that libFuzzer's own main requires, which is linked but never called.
 @_cdecl("LLVMFuzzerTestOneInput")
 func runOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   Driver.run(UnsafeBufferPointer(start: data, count: size))
@@ -49,7 +49,7 @@ func runOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 }
 
 extension UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?> {
-  /// Arguments as C has them, with nil behind the last.
+  /// Arguments in C's form, with nil after the last.
   fileprivate static func allocate(of words: [String]) -> Self {
     let buffer = allocate(capacity: words.count + 1)
     for (index, word) in words.enumerated() { buffer.initializeElement(at: index, to: strdup(word)) }

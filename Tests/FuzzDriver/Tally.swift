@@ -1,6 +1,7 @@
 import Glibc
 
-/// How many executions ended how: the tail of a run's log says whether inputs come through or fail at the first byte.
+/// The number of executions by outcome: the end of a run's log shows whether inputs are accepted or fail at the first
+/// byte.
 public enum Tally {
   /// libFuzzer calls on one thread.
   nonisolated(unsafe) private static var counts: [String: Int] = [:]

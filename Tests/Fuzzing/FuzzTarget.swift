@@ -1,21 +1,21 @@
-/// Something that reads bytes from outside, with the rules that hold whatever the bytes are.
+/// A reader of external bytes, with the rules that hold for any bytes.
 ///
-/// An input is one that the target made from the corpus (`seeds`) or what libFuzzer made of those. Options that are not
-/// part of the bytes, such as strictness, stand in the input's first bytes, so that they are fuzzed as well.
+/// An input comes from the corpus (`seeds`), or libFuzzer has derived it from such an input. Options such as strictness
+/// are in the input's first bytes, so that they are fuzzed too.
 protocol FuzzTarget: Sendable {
   static var name: String { get }
-  /// Words that a mutation alone would hardly find.
+  /// Words that mutations would hardly find.
   static var dictionary: [String] { get }
-  /// How many bytes of choices stand before CBOR, which is then changed as such; nil where inputs are something else.
+  /// The number of option bytes before the CBOR, which is mutated as CBOR; nil for other inputs.
   static var choicesBeforeCBOR: Int? { get }
-  /// How many bytes an input has at most; nil where what the seeds have decides.
+  /// The maximum number of bytes of an input; nil to use the size of the seeds.
   static var longest: Int? { get }
 
   init(_ material: Material) throws
 
   var seeds: [[UInt8]] { get throws }
 
-  /// Ends the process where a rule is broken.
+  /// Ends the process if a rule is broken.
   func run(_ input: [UInt8])
 }
 
@@ -26,7 +26,8 @@ extension FuzzTarget {
   /// libFuzzer's options for this target.
   static var options: [String] {
     let length = longest.map { ["-max_len=\($0)"] } ?? []
-    // After five changes hardly any answer is one still, and the small ones that libFuzzer prefers end early.
+    // After five changes hardly any response is still a response, and the small inputs that libFuzzer prefers end
+    // early.
     let depth = ["-mutate_depth=2", "-keep_seed=1", "-reduce_inputs=0"]
     return length + (choicesBeforeCBOR == nil ? [] : depth)
   }
@@ -42,7 +43,7 @@ enum FuzzTargets {
   static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }
 }
 
-/// The first bytes of an input are choices; what is not there is zero.
+/// The first bytes of an input are options; missing bytes count as zero.
 struct Choices {
   private var rest: ArraySlice<UInt8>
 

@@ -19,7 +19,7 @@ struct Material: Sendable {
   let requests: [PresentationRequest?]
   let resigner: Resigner
   let authority: MockAuthority
-  /// The one time at which everything is judged.
+  /// The time at which everything is verified.
   let now = CorpusMaker.time
 
   private let requestTexts: [String]
@@ -40,14 +40,14 @@ struct Material: Sendable {
     resigner = try Resigner(authority: authority, readerKey: Self.readerKey(vectors))
   }
 
-  /// Where in `requests` a vector's stands.
+  /// The index of a vector's request in `requests`.
   func requestIndex(of vector: TestVector) -> Int {
     (requestTexts.firstIndex(of: vector.request.text()) ?? -1) + 1
   }
 
   func verifier(isStrict: Bool, revocation: RevocationPolicy = .off) -> MdocVerifier {
     var verifier = MdocVerifier(trust: trust, isStrict: isStrict, revocation: revocation)
-    // Without circuits all but the proof itself is verified of a ZkDocument, where nothing in particular was asked.
+    // Without circuits, everything in a ZkDocument except the proof is verified if nothing specific was requested.
     verifier.proofs = ProofPolicy(circuits: CircuitLibrary([:]))
     return verifier
   }

@@ -22,8 +22,8 @@ import FuzzDriver
   }
 }
 
-/// What the leak detector is to overlook, for the reasons that `.ci/run` gives: what globals own, and one buffer of
-/// FoundationEssentials.
+/// The allocations that the leak detector must ignore, for the reasons in `.ci/run`: those of globals, and one buffer
+/// of FoundationEssentials.
 @_cdecl("__lsan_default_suppressions")
 func leakSuppressions() -> UnsafePointer<CChar> {
   let text: StaticString = "leak:_WZ\nleak:7Vectors11VectorSuiteV\nleak:readBytesFromFile\n"

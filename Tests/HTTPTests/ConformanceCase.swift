@@ -1,18 +1,18 @@
 import Testing
 
-/// One exchange of bytes with the server and what must come of it.
+/// One exchange of bytes with the server, and its required outcome.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
   enum Reply: Equatable, Sendable {
     /// The handler's 200, with the body it must have echoed.
     case handled(String)
     /// `100 Continue`.
     case proceed
-    /// Turned away in the edge's words, whether by our check or by libmicrohttpd.
+    /// Refused in the edge's words, either by our check or by libmicrohttpd.
     case refused(Int)
   }
 
   enum Ending: Sendable {
-    /// Another request on the same connection is answered.
+    /// Another request on the same connection gets a reply.
     case keptAlive
     /// The server closes, with nothing more sent.
     case closed
@@ -97,13 +97,13 @@ extension ConformanceCase {
     Self(
       "an unknown method is the handler's matter", "BREW /p HTTP/1.1\r\nHost: a\r\n\r\n", [.handled("BREW /p  [] ")],
       .keptAlive),
-    // An upgrade that is ignored is none (RFC 9110, 7.8): what follows is still HTTP/1.1, checked as such.
+    // An upgrade is ignored (RFC 9110, 7.8): the following bytes are still HTTP/1.1, and checked as such.
     Self(
       "an upgrade to h2c is ignored",
       get(host + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"),
       [.handled("GET /p  [] ")], .keptAlive),
     Self("empty lines before a request", "\r\n\r\n" + get(host), [.handled("GET /p  [] ")], .keptAlive),
-    // RFC 9112, 2.2 lets a server read it; the check sees nothing of it.
+    // RFC 9112, 2.2 lets a server read it; the check does not see it.
     Self("a bare LF before a request is accepted", "\n" + get(host), [.handled("GET /p  [] ")], .keptAlive),
   ]
 
@@ -135,8 +135,8 @@ extension ConformanceCase {
     Self("chunks in HTTP/1.0", "POST /p HTTP/1.0\r\nHost: a\r\n\(chunked)\r\n0\r\n\r\n", [.refused(400)], .closed),
   ]
 
-  /// Bodies in chunks, each with a request behind it. Where their lines end is not seen as every proxy sees it, so that
-  /// the connection closes behind the first request, and the second is never handled.
+  /// Bodies in chunks, each followed by a request. Proxies may see other line ends, so the connection closes after the
+  /// first request and the second is never handled.
   static let chunks: [Self] =
     [
       ("of two chunks", "2\r\nhi\r\n1\r\n!\r\n0\r\n\r\n", "hi!"), ("with a bare LF", "2\nhi\n0\n\n", "hi"),
@@ -155,7 +155,7 @@ extension ConformanceCase {
         [.handled("POST /p  [] hi")], .closed)
     ]
 
-  /// Bodies that are no chunks. libmicrohttpd refuses them by itself.
+  /// Bodies that are not valid chunks. libmicrohttpd refuses them by itself.
   static let brokenChunks: [Self] =
     [
       ("a size that is no number", "zz\r\nhi\r\n0\r\n\r\n"), ("a size with a sign", "+2\r\nhi\r\n0\r\n\r\n"),
@@ -199,7 +199,7 @@ extension ConformanceCase {
     Self("a line without a colon", get(host + "X-Test\r\n"), [.refused(400)], .closed),
   ]
 
-  /// A request line that is not one.
+  /// An invalid request line.
   static let requestLines: [Self] = [
     Self("two spaces in the request line", "GET  /p  HTTP/1.1\r\nHost: a\r\n\r\n", [.refused(400)], .closed),
     Self("a space in the target", "GET /p q HTTP/1.1\r\nHost: a\r\n\r\n", [.refused(400)], .closed),

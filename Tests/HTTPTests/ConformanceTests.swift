@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Every refusal is in the edge's words: libmicrohttpd's own page would show as another status here.
+  /// Every refusal is in the edge's words: libmicrohttpd's own page would have another status here.
   private static func kind(_ response: RawClient.Response) -> ConformanceCase.Reply {
     switch response.status {
     case 100: .proceed

@@ -3,8 +3,8 @@ import Testing
 
 @testable import HTTP
 
-/// Peers that are slow on purpose. The deadline is 1 s and the idle time far above it, so that only the sweeper can be
-/// what closes; a peer that is not cut shows after `patience` tries.
+/// Peers that are slow on purpose. The deadline is 1 s and the idle time far longer, so only the sweeper can close the
+/// connection. A peer that is not cut is detected after `patience` tries.
 @Suite(.onOwnThreads) struct DeadlineTests {
   private static let patience = 100
 

@@ -49,9 +49,9 @@ private let b = Flow(relyingParty: "b")
     _ = queue.add(1, to: .finishing, of: a, at: 0)
     _ = queue.add(2, to: .beginning, of: a, at: 0)
     #expect(queue.refusal(in: .beginning, of: a, at: 99 * ms) == nil)
-    // The queue has stood for an interval: from now on the target holds.
+    // The queue was not empty for an interval: from now on the target applies.
     #expect(queue.refusal(in: .beginning, of: a, at: 101 * ms) == .delay)
-    // Those that finish something are waited for by nobody yet.
+    // No request that continues a flow is waiting yet.
     #expect(queue.refusal(in: .finishing, of: a, at: 101 * ms) == nil)
   }
 
@@ -64,7 +64,7 @@ private let b = Flow(relyingParty: "b")
     let due = queue.leave(a, cost: 0, at: 105 * ms)
     #expect(due.refuse == [2, 3])
     #expect(due.start == [4])
-    // Empty at that moment: the next burst has its interval again.
+    // The queue is empty at that moment: the next burst gets its interval again.
     _ = queue.add(5, to: .finishing, of: a, at: 110 * ms)
     #expect(queue.leave(a, cost: 0, at: 200 * ms).start == [5])
   }
@@ -92,7 +92,7 @@ private let b = Flow(relyingParty: "b")
     #expect(queue.leave(a, cost: 0, at: ms).start == [2])
     #expect(queue.comeBack(a, at: ms).start == [])
     _ = queue.add(3, to: .finishing, of: a, at: 2 * ms)
-    // Two are at work now, and one place is there.
+    // Two are running now, and one slot is free.
     #expect(queue.leave(a, cost: 0, at: 3 * ms).start == [])
     #expect(queue.leave(a, cost: 0, at: 3 * ms).start == [3])
   }
@@ -102,7 +102,7 @@ private let b = Flow(relyingParty: "b")
     for number in 1...9 { _ = queue.add(number, to: .finishing, of: a, at: 0) }
     #expect(queue.refusal(in: .finishing, of: a, at: 101 * ms) == .delay)
     #expect(queue.refusal(in: .finishing, of: b, at: 101 * ms) == nil)
-    // Its request begins at once, beyond the places that the other flow has.
+    // Its request begins at once, beyond the slots that the other flow has.
     let due = queue.add(100, to: .beginning, of: b, at: 101 * ms)
     #expect(due.start == [100])
     #expect(due.refuse == [3, 4, 5, 6, 7, 8, 9])

@@ -44,7 +44,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
       }
       #expect(await eventually { handler.arrived == 20 })
       clients.value.removeLast(19)
-      // The gate stays shut: only the loss of the peers ends their requests.
+      // The gate stays closed: only the loss of the peers ends their requests.
       #expect(await eventually { handler.cancelled == 19 && server.connectionCount == 1 })
       #expect(handler.answered == 19 && server.core.inFlight.load(ordering: .acquiring) == 1)
       handler.open()
@@ -84,7 +84,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
-  /// The query uses up libmicrohttpd's memory, which then waits, and tells nothing when the connection ends.
+  /// The query exhausts libmicrohttpd's memory. It then waits, and reports nothing when the connection ends.
   @Test func `a request whose end is not announced is freed with its connection`() async throws {
     try await withServer {
       $0.requestDeadline = 5

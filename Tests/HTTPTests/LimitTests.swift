@@ -55,7 +55,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
         return try third.untilClosed()
       }
       #expect(rest == "")
-      // Both places are free again, if not in this instant.
+      // Both slots are free again, perhaps a moment later.
       let isServedAgain = try await blocking { () -> Bool in
         for _ in 0..<100 {
           let client = try RawClient(port: port)
@@ -69,7 +69,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
-  /// With room for a few more than usual, a connection without a request under way goes when another comes.
+  /// Near the limit, a connection without a request under way is closed for a new one.
   @Test(arguments: ["unused", "used before"])
   func `whatever others hold open, a new connection is answered, and none that is at work is cut`(
     kind: String
@@ -118,7 +118,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
           return client
         }
         defer { withExtendedLifetime(held) {} }
-        // The first ones come to be slow after two seconds. Each new connection looks for them.
+        // The first ones count as slow after two seconds. Each new connection looks for them.
         for _ in 0..<60 {
           let client = try RawClient(port: port, timeout: 1)
           client.send(request)
@@ -130,7 +130,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
-  /// Answers at once what is not `/slow`.
+  /// Replies at once to all paths except `/slow`.
   private struct SlowHandler: HTTPHandler {
     let gate = GateHandler()
 
@@ -157,7 +157,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
         third.send(request)
         let early = (try? third.response()) != nil
         held.removeAll()
-        // A busy machine takes its time to see that two have gone.
+        // On a busy machine it takes some time to notice that two have left.
         for _ in 0..<29 { if let late = try? third.response() { return (early, late) } }
         return (early, try third.response())
       }

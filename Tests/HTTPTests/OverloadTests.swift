@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTP
 
-/// A server with more to do than it can, over the wire.
+/// An overloaded server, over the wire.
 @Suite(.onOwnThreads) struct OverloadTests {
-  /// A handler that is busy until it is opened, and knows what may not wait.
+  /// A handler that is busy until it is opened, and marks requests that must not wait.
   private final class BusyHandler: HTTPHandler {
     let gate = GateHandler()
     let faults = Locked<[HTTPError]>([])
@@ -58,12 +58,12 @@ import Testing
       handler.gate.open()
       let status = try await first.status
       #expect(status == 200)
-      // And the server serves as before.
+      // The server then serves as before.
       #expect(try await ask(port, Self.request("/p")).status == 200)
     }
   }
 
-  /// A handler whose requests to `/a` keep their thread until it is opened.
+  /// A handler whose requests to `/a` hold their thread until it is opened.
   private final class BlockingHandler: HTTPHandler {
     let gate = GateHandler()
     let arrived = Atomic(0)
@@ -134,11 +134,11 @@ import Testing
       let post = "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 600\r\n\r\n"
       async let first = ask(port, post + body)
       #expect(await eventually { handler.arrived == 1 })
-      // Declared, it is refused before it is sent.
+      // A declared length is refused before the body is sent.
       #expect(try await ask(port, post).status == 503)
       handler.open()
       _ = try await first
-      // Nothing is held any more.
+      // No memory is held any more.
       #expect(await eventually { server.core.configuration.gauges.bodyBytes.load(ordering: .acquiring) == 0 })
       #expect(try await ask(port, post + body).status == 200)
     }

@@ -26,7 +26,7 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
-  /// Without it the process would end at the first reply to a client that has left.
+  /// Without it, the first reply to a client that has left would end the process.
   @Test func `a broken pipe is an error and not a signal`() async throws {
     try await withServer { _ in
       var ends: [Int32] = [0, 0]
@@ -116,8 +116,8 @@ private let request = "GET /p HTTP/1.1\r\nHost: a\r\n\r\n"
     }
   }
 
-  /// Without a drain, requests whose header came before the stop and whose body comes after it meet a server that takes
-  /// no more: they are suspended and answered in one go.
+  /// Without a drain, requests whose header precedes the stop and whose body follows it reach a closed server: they are
+  /// suspended and get their refusal immediately.
   @Test(arguments: [0, 0, 0, 0, 10])
   func `stopping under load answers or closes every connection`(drainSeconds: Int) async throws {
     try await withServer { server in

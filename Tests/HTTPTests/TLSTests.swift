@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP
 
-/// TLS by the transport: who is shown what, and which versions are spoken.
+/// TLS by the transport: the presented certificates and the supported versions.
 @Suite(.onOwnThreads) struct TLSTests {
   private static let request = "GET /p HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Scanners that look at their own exit status alone say otherwise.
+  /// Scanners that rely on their own exit status report otherwise.
   @Test func `a client that asks to renegotiate is answered no more`() async throws {
     let fixture = try TLSFixture()
     try await Self.withTLS(fixture) { server, _ in
@@ -72,7 +72,7 @@ import Testing
       client.renegotiates = true
       let answer = try? await blocking { [client] in try client.ask(Self.request) }
       #expect(answer.map(\.text.isEmpty) ?? true)
-      // Another connection is served as ever.
+      // Another connection is served as before.
       let next = try await Self.ask(server, trusting: fixture)
       #expect(next.text.hasPrefix("HTTP/1.1 200 "))
     }
@@ -132,7 +132,7 @@ import Testing
       _ = try await Self.ask(server, trusting: new)
       #expect(identities.expiry == new.notAfter)
       await #expect(throws: TLSClient.Failure.noHandshake) { try await Self.ask(server, trusting: old) }
-      // One that cannot be shown changes nothing.
+      // An unusable identity changes nothing.
       #expect(throws: TLSIdentities.LoadError.self) {
         try identities.replace(certificate: new.certificate, key: SecretBytes(copying: old.key))
       }

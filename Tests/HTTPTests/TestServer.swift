@@ -3,7 +3,7 @@ import Glibc
 
 @testable import HTTP
 
-/// Starts a server on a free port, and stops it after the body, whatever came of it.
+/// Starts a server on a free port, and always stops it after the body.
 func withServer(
   handler: any HTTPHandler = EchoHandler(), _ adjust: (inout HTTPServerConfiguration) -> Void = { _ in },
   _ body: (HTTPServer) async throws -> Void
@@ -22,7 +22,7 @@ func withServer(
   await server.stop(drainSeconds: 5)
 }
 
-/// Says what it was asked: `POST /p name=value [header values of X-Test] body`.
+/// Repeats the request: `POST /p name=value [header values of X-Test] body`.
 struct EchoHandler: HTTPHandler {
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if request.path == "/later" { try? await Task.sleep(for: .milliseconds(50)) }

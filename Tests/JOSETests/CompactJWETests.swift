@@ -6,7 +6,7 @@ import Testing
 
 @testable import JOSE
 
-/// A JWE is opened in the one way that OpenID4VP 1.0, 8.3, leaves, or refused with the code of what is wrong.
+/// A JWE is opened only as OpenID4VP 1.0, 8.3 allows, or refused with the code of its fault.
 @Suite struct CompactJWETests {
   let recipient: PrivateKey
   let draft: JWEDraft
@@ -72,7 +72,7 @@ import Testing
     #expect(fault.detail.hasPrefix("\(name) is \"\(value)\", not \""))
   }
 
-  /// RFC 7516, 4.1.3: what is not understood is refused.
+  /// RFC 7516, 4.1.3: unknown values are refused.
   @Test(arguments: ["def", "GZIP", "", 1, .null, ["DEF"]] as [JSON])
   func otherCompressionIsNotAllowed(zip: JSON) throws {
     var draft = draft
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// Nothing is inflated that is not authentic: the bound on the plaintext is not reached.
+  /// Only authentic plaintexts are inflated, so the limit on the plaintext is not reached.
   @Test func aCompressedPlaintextIsAuthenticFirst() throws {
     var draft = draft
     draft["zip"] = "DEF"
@@ -129,7 +129,7 @@ import Testing
     #expect(throws: JWEError.decryptionFailed) { try jwe.decrypt(with: recipient) }
   }
 
-  /// RFC 7516, 7.2: only the compact form is taken, in which every parameter is protected.
+  /// RFC 7516, 7.2: only the compact form is accepted, in which every parameter is protected.
   @Test func anUnprotectedHeaderIsNoCompactJWE() throws {
     let parts = try draft.encrypt(deflated([1, 2, 3])).split(separator: ".", omittingEmptySubsequences: false)
     let flattened: JSON = [

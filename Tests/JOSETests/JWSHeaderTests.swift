@@ -26,7 +26,8 @@ import Testing
     #expect(try JWSHeader(parsing: bytes, understanding: ["sigT"]).critical == ["sigT"])
   }
 
-  /// Even where a caller would take it. That a payload is encoded may be said to such a caller (RFC 7797, 3).
+  /// Even if a caller would accept it. For such a caller, the header may state that the payload is encoded (RFC 7797,
+  /// 3).
   @Test(arguments: ["true", "false", "1"])
   func unencodedPayloadsAreRefused(value: String) throws {
     for text in [#"{"alg":"ES256","b64":\#(value)}"#, #"{"alg":"ES256","b64":\#(value),"crit":["b64"]}"#] {

@@ -30,7 +30,7 @@ import Testing
     #expect(plaintext == Array(try #require(example["plaintextUtf8"]?.string).utf8))
   }
 
-  /// C2SP/wycheproof: what is valid and of our profile opens; nothing else does, valid or not.
+  /// C2SP/wycheproof: valid tests of our profile open, and no other test does.
   @Test(.enabled(if: PublishedVectors.areHere, "published vectors are not here"))
   func agreesWithWycheproof() throws {
     let file = try JSON(parsing: PublishedVectors.bytes("wycheproof/json_web_encryption_test.json"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JOSE
 
-/// C2SP/wycheproof: what we support agrees with it; what we do not, RSA and HMAC, is counted by its name.
+/// C2SP/wycheproof: supported tests agree with it. Unsupported tests (RSA and HMAC) are counted by name.
 @Suite(.enabled(if: PublishedVectors.areHere, "published vectors are not here"))
 struct WycheproofTests {
   @Test func verifiesSignatures() throws {
@@ -28,7 +28,7 @@ struct WycheproofTests {
     #expect(tally.total == 26)
   }
 
-  /// The test that counts as unsupported for its key's `alg` is right in all else.
+  /// The test that counts as unsupported for its key's `alg` is otherwise valid.
   @Test func verifiesFigure27WithAKeyOfAnyAlgorithm() throws {
     let groups = try Tally("json_web_signature").groups.filter { Tally.isMisspelt($0["public"] ?? .null) }
     #expect(groups.count == 2)

@@ -4,7 +4,7 @@ import Testing
 @testable import Load
 @testable import TestMode
 
-/// The rules by which `load nodes` judges what nodes acknowledged.
+/// The rules by which `load nodes` checks the nodes' acknowledgements.
 @Suite struct AccountTests {
   private static func entry(
     _ replies: [LedgerReply], _ end: LedgerEntry.End, events: Int? = nil

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Load
 
-/// `load rate`: what its figures count, and its arguments.
+/// `load rate`: its figures and its arguments.
 @Suite struct LoadTests {
   @Test func onlyFlowsThatEndWhileTheLoadLastsAreGoodput() {
     var figures = LoadFigures(rate: 100, seconds: 2)

@@ -19,7 +19,7 @@ struct ProofTests {
     try LongfellowVerifier(pair).verify(proof: proof, statement: published.statement(request))
   }
 
-  /// One pair for all that follows.
+  /// One pair for all following tests.
   private static let pair = Result { try publishedCircuits(version: 7, elements: 1) }
 
   @Test func `a proof proves what it is made for and nothing else`() throws {

@@ -4,7 +4,7 @@ import Longfellow
 
 @testable import LongfellowProver
 
-/// A document of one's own making, of which each part can be made otherwise.
+/// A self-made document, each part of which can be changed.
 struct TestDocument {
   var elements: [(identifier: String, value: CBORValue)] = [("family_name", "Mustermann")]
   var randomLength = 16
@@ -17,7 +17,7 @@ struct TestDocument {
     .map([(1, 2), (.integer(-1), 1), (.integer(-2), .bytes(x)), (.integer(-3), .bytes(y))])
   }
   var protected: [UInt8] = [0xa1, 0x01, 0x26]
-  /// The MSO's length is brought to this by a member that no rule knows.
+  /// An unknown member pads the MSO to this length.
   var securityObjectLength: Int?
   var issuerCurve = Curve.p256
   /// Changes signatures after they are made.

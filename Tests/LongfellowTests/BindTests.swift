@@ -4,7 +4,7 @@ import Testing
 
 @testable import Longfellow
 
-/// The binding of arrays at challenges, against published values and one way of computing it against another.
+/// The binding of arrays at challenges, compared with published values and between two methods.
 struct BindTests {
   private struct Dense: Decodable {
     struct Case: Decodable {
@@ -90,7 +90,7 @@ struct BindTests {
     }
   }
 
-  /// A layer of a few terms, of which each has its own constant.
+  /// A layer of a few terms, each with its own constant.
   private struct Layer<F: ProofField> {
     private let layer: CircuitLayer
     private let constants: [F]
@@ -144,7 +144,7 @@ struct BindTests {
           otherHigh.withUnsafeBufferPointer { otherHigh in
             let left = carryless_eq(low: low.baseAddress, high: high.baseAddress, low_bits: 3)
             let right = carryless_eq(low: otherLow.baseAddress, high: otherHigh.baseAddress, low_bits: 3)
-            // The constant that `one` names counts as 1, whatever it is.
+            // The constant that `one` names counts as 1, regardless of its value.
             for one: UInt32 in [3, 4096] {
               let fast = carryless_bind(
                 groups, groups.count, entries, constants, one, outputs, left, right)

@@ -34,7 +34,7 @@ struct ChangedProofTests {
     try verify(proof, fails: .proofInvalid(.merkle))
   }
 
-  /// Z11, Z12: the columns tell how many digests there are, so that a digest less or more isn't whole.
+  /// Z11, Z12: the columns determine the number of digests, so a missing or extra digest makes the proof malformed.
   @Test func `a digest missing or too many is noticed`() throws {
     let proof = try PublishedProof.mustermann(6).proof
     let sections = try Sections.of(6)
@@ -44,7 +44,7 @@ struct ChangedProofTests {
       try verify(Array(missing).adding(-1, at: part.merkle), fails: .proofInvalid(.merkle))
       let more = proof.prefix(end) + proof[(end - 32)..<end] + proof.dropFirst(end)
       try verify(Array(more).adding(1, at: part.merkle), fails: .proofInvalid(.merkle))
-      // The count alone: what follows is out of place.
+      // Only the count is changed, so the following bytes are misplaced.
       try verify(proof.adding(1, at: part.merkle), fails: .proofMalformed)
       try verify(proof.adding(-1, at: part.merkle), fails: .proofMalformed)
     }
@@ -143,7 +143,7 @@ struct Sections: Decodable {
   }
 }
 
-/// A place in a proof whose lowest bit can be changed so that the proof stays well-formed.
+/// A byte of a proof whose lowest bit can be changed so that the proof stays well-formed.
 enum Place: CaseIterable, Sendable {
   case firstTag, lastTag, hashRoot, hashSumcheck, hashLastWire, hashLowDegree, hashDot, hashQuadraticStart
   case hashQuadraticEnd, hashNonce, hashWholeElement, hashSubfieldElement, hashLastElement, hashDigest, hashLastDigest

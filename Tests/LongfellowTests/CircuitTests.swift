@@ -4,7 +4,7 @@ import Testing
 
 @testable import Longfellow
 
-/// Circuit files: all that are known, and changed ones (Z67).
+/// Circuit files: all known files, and changed files (Z67).
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"), .serialized)
 struct CircuitTests {
   /// The differences of the hash circuits, which determine the sizes of proofs.
@@ -92,7 +92,7 @@ struct CircuitTests {
     #expect(measures == (known.version == 6 ? [491, 363, 981, 1964, 11, 17] : [455, 323, 909, 3187, 13, 19]))
   }
 
-  /// Z23: a circuit is for just as many elements as it says.
+  /// Z23: a circuit is for exactly the number of elements that it states.
   private func checkCounts(_ pair: CircuitPair) throws {
     let verifier = LongfellowVerifier(pair)
     let statement = try PublishedProof.mustermann(pair.known.version).statement

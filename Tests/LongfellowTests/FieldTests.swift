@@ -4,7 +4,7 @@ import Testing
 
 @testable import Longfellow
 
-/// The two fields against published values and against themselves.
+/// The two fields, compared with published values and with themselves.
 struct FieldTests {
   private struct Published: Decodable {
     struct Field: Decodable {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Longfellow
 
-/// Each of Ligero's tests by itself. The Merkle tree notices every change of a proof's bytes first, so that the others
-/// get a proof that is changed after its challenges were drawn.
+/// Each of Ligero's tests by itself. The Merkle tree detects every changed byte first, so the other tests get a proof
+/// that is changed after its challenges were drawn.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct LigeroTests {
   private func check<F: ProofField>(
@@ -27,7 +27,7 @@ struct LigeroTests {
     try check(part, fails: .quadratic) { proof, _ in increase(&proof.quadraticStart[0]) }
     try check(part, fails: .quadratic) { proof, _ in increase(&proof.quadraticEnd[0]) }
     try check(part, fails: .quadratic) { proof, shape in increase(&proof.columns[3 * shape.opened - 1]) }
-    // The random part and what lies beyond the block don't count for the sum.
+    // The random part and the values beyond the block do not count for the sum.
     try check(part, fails: .dot) { proof, _ in increase(&proof.dot[0]) }
     try check(part, fails: .dot) { proof, shape in increase(&proof.dot[shape.doubleBlock - 1]) }
     try check(part, fails: .dot) { proof, shape in increase(&proof.columns[2 * shape.opened - 1]) }

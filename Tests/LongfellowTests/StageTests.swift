@@ -3,7 +3,7 @@ import Testing
 
 @testable import Longfellow
 
-/// Two published proofs, stage by stage against what an independent implementation computes.
+/// Two published proofs, compared stage by stage with an independent implementation.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct StageTests {
   private struct Published: Decodable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Longfellow
 
-/// The possible statements, and that a proof fits only its own statement.
+/// The possible statements; and a proof fits only its own statement.
 struct StatementTests {
   /// Without vectors: the key is P-256's generator.
   private let statement = LongfellowStatement(
@@ -141,7 +141,7 @@ struct StatementTests {
 /// A good proof of another statement.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct OtherStatementTests {
-  /// A wallet's proof that somebody is over 18.
+  /// A wallet's proof that a person is over 18.
   private static let changes: [(name: String, change: @Sendable (LongfellowStatement) -> LongfellowStatement)] = [
     ("Z28, false for true", { $0.with(elements: [(identifier: "age_over_18", value: [0xf4])]) }),
     ("Z28, one for true", { $0.with(elements: [(identifier: "age_over_18", value: [0x01])]) }),
@@ -166,7 +166,7 @@ struct OtherStatementTests {
     }
   }
 
-  /// Z23: none, and two, where one is proven.
+  /// Z23: none and two, although one is proven.
   @Test func `a proof of one element is not of two`() throws {
     let wallet = try WalletProof()
     let verifier = try PublishedCircuits.of(6)

@@ -32,7 +32,7 @@ struct VerifierTests {
     try PublishedCircuits.of(6).verify(proof: wallet.proof, statement: wallet.statement)
   }
 
-  /// Z50. The proof itself is right, which shows that whole elements in its columns are read well.
+  /// Z50. The proof is valid, which shows that whole elements in its columns are read correctly.
   @Test func `a proof with device namespaces is wrong, since a response has no place for them`() throws {
     let name = "isrg-rust-av-over-18-device-namespaces-nonempty-v6-1attr"
     let verifier = try PublishedCircuits.of(6)

@@ -9,7 +9,7 @@ import Trust
 
 @testable import Mock
 
-/// An answer made by the mock wallet with one trick in it, and the verifier that it is played on.
+/// A response of the mock wallet with one attack in it, and the verifier under attack.
 struct Attack {
   let now = Timestamp(secondsSince1970: 1_795_000_000)
   let authority: MockAuthority
@@ -18,7 +18,7 @@ struct Attack {
   var documents = [MockPerson.mDL]
   var mock = MockRequest.standard
 
-  /// - Parameter docTypes: for which the anchor is good; nil: for all, with a warning.
+  /// - Parameter docTypes: the types for which the anchor is trusted; nil for all, with a warning.
   init(docTypes: [String]? = nil) throws {
     authority = try MockAuthority(seed: Array("attacks".utf8))
     let anchor = try authority.anchor(at: now)

@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  /// The Kelvin sign is canonically equivalent to K, so that Swift's `==` takes one for the other.
+  /// The Kelvin sign is canonically equivalent to K, so Swift's `==` treats them as equal.
   @Test func namesAreBytes() {
     #expect(DocTypeCatalogue.definition(of: "org.iso.18013.5.1.mDL\u{200d}") == nil)
     let kelvin = "a\u{212a}a_given_name"
@@ -186,7 +186,7 @@ import Testing
       let first = try #require(definition.namespaces.first)
       let given = document.namespaces.first { $0.name == first.name }?.elements.map(\.identifier) ?? []
       let mandatory = first.elements.filter(\.isMandatory)
-      // All that one edition makes mandatory.
+      // All elements that one edition makes mandatory.
       let editions = Set(mandatory.map(\.source))
       let isWhole = editions.contains { edition in
         mandatory.filter { $0.source == nil || $0.source == edition }.allSatisfy { given.contains($0.identifier) }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Misuse that the types forbid: each snippet of the folder CompileFailure tries one misuse from outside, and must not
-/// compile for the reason that its first line gives. A control shows that the right way does compile.
+/// Misuse that the types forbid. Each snippet in the folder CompileFailure tries one misuse from outside, and must fail
+/// to compile for the reason in its first line. A control shows that correct use compiles.
 @Suite(.enabled(if: SnippetCompiler.isHere, "swiftc or the built modules are not here"))
 struct CompileFailureTests {
   @Test(arguments: SnippetCompiler.snippets)
@@ -58,7 +58,7 @@ enum SnippetCompiler {
     return (process.terminationStatus == 0, String(decoding: data, as: UTF8.self))
   }
 
-  /// SwiftPM's name for this package. A snippet that says so is compiled as one of its modules.
+  /// SwiftPM's name for this package. A snippet that states it is compiled as one of its modules.
   private static let package = testFolder.split(separator: "/").dropLast(2).last.map { $0.lowercased() } ?? ""
   private static let testFolder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
   /// Beside the running test binary.

@@ -7,8 +7,8 @@ import Testing
 
 /// Additions of a wallet to its own good document must not make verification slow.
 @Suite struct CostTests {
-  /// Thousands of items whose names differ in bytes and are canonically equivalent: a set that hashes characters puts
-  /// them all in one place and compares every pair.
+  /// Thousands of items whose names differ in bytes but are canonically equivalent: a set that hashes characters would
+  /// compare every pair.
   @Test func manyEquivalentNamesAreComparedOnce() throws {
     let attack = try Attack()
     let flood = MockMutation(Stages.disclosure) { draft in

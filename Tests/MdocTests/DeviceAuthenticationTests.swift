@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mdoc
 
-/// The device proves that the response is its own and for this session. Each rule is broken alone, and has its own
+/// The device proves that the response is its own and for this session. Each rule is broken by itself, and has its own
 /// code.
 @Suite struct DeviceAuthenticationTests {
   private let deviceKey: PrivateKey
@@ -24,7 +24,7 @@ import Testing
     return made
   }
 
-  /// DeviceAuthenticationBytes (9.1.3.4), written apart from the verifier's.
+  /// DeviceAuthenticationBytes (9.1.3.4), written independently of the verifier.
   private func signedBytes(
     _ made: HandMadeDocument, _ transcript: SessionTranscript, docType: String = HandMadeDocument.docType
   ) -> [UInt8] {
@@ -43,7 +43,7 @@ import Testing
       }
   }
 
-  /// The key comes from both sides' (9.1.3.5).
+  /// The key is derived from both sides' keys (9.1.3.5).
   private func mac(
     _ made: HandMadeDocument, over transcript: SessionTranscript, algorithm: Int64 = 5, payload: [UInt8]? = nil
   ) throws -> CBORValue {
@@ -111,7 +111,7 @@ import Testing
     #expect(try failures(-35) == [.deviceAlgorithmKeyMismatch])
   }
 
-  // MARK: What there must be
+  // MARK: Required members
 
   @Test func `there is one proof and no more`() throws {
     #expect(try run(made, [:]).checks.codes(.failed) == [.deviceAuthMissing])
@@ -131,7 +131,7 @@ import Testing
         #expect(method == nil && checks.codes(.failed) == [.deviceAuthMalformed])
         #expect(
           checks.checks.first { $0.code == .deviceAuthMalformed }?.detail
-            == "deviceSignature: its payload is attached, and is not this session's DeviceAuthenticationBytes")
+            == "deviceSignature: its payload is attached, but is not this session's DeviceAuthenticationBytes")
       }
     }
     let attached = try signature(made, over: ours, payload: signedBytes(made, ours))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mdoc
 
-/// Every returned element is held against its signed digest: each rule is broken alone, and gives its own code.
+/// Every returned element is compared with its signed digest. Each rule is broken by itself, and gives its own code.
 @Suite struct DigestCheckTests {
   private typealias Item = HandMadeDocument.Item
 
@@ -22,7 +22,7 @@ import Testing
     return try check(made).codes(.failed)
   }
 
-  /// Whether or not an item comes for them.
+  /// Regardless of whether an item refers to them.
   @Test func `identifiers of digests are unsigned integers, and digests are bytes`() throws {
     let digest = CBORValue.bytes(HashAlgorithm.sha256.hash([]))
     for (identifier, digest) in [

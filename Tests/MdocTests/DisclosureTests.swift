@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// A genuine document of which nothing is disclosed proves that it is there, and that is said.
+/// A genuine document that discloses nothing proves only that it exists, and the report says so.
 @Suite struct DisclosureTests {
   let attack: Attack
 
@@ -15,7 +15,7 @@ import Testing
     verdict.report.checks.filter { $0.outcome == .warning }.map(\.code)
   }
 
-  /// A character of an unprotected name is changed: nothing is signed wrongly, and nothing is left.
+  /// A character of an unprotected name is changed: every signature is valid, but no element remains.
   private let renamed = MockMutation(Stages.document) { document in
     document.nested("issuerSigned") {
       $0["nameSpacez"] = $0["nameSpaces"]
@@ -58,7 +58,7 @@ import Testing
     #expect(attack.verify(response, request: ages).accepted?.disclosesSomething == true)
   }
 
-  /// Each place of an answer where a member is ignored.
+  /// Each map of a response where a member is ignored.
   private static let unread: [(place: String, mutation: MockMutation)] = [
     ("DeviceResponse", .init(Stages.response) { $0.fields["x"] = "Ada" }),
     ("DeviceResponse, a number", .init(Stages.response) { $0.fields[7] = "Ada" }),
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// The full document is the result; what the other one lacks is a warning. Nothing else is forgiven.
+  /// The result is the full document; the other one's missing elements are a warning. Nothing else is forgiven.
   @Test func `asked for any one of several, a document beside the full one may lack elements`() throws {
     var attack = try Attack(docTypes: [DocType.mDL, DocType.photoID])
     attack.documents.append(MockPerson.photoID)
@@ -148,7 +148,7 @@ import Testing
     }
     let license = Attack.request.documents
     #expect(codes(license + [photo()], all: true) == [.elementMissing])
-    // A document that lacks an element, and does not prove what it is asked beside that.
+    // A document that lacks an element and also fails another requested check.
     let young = photo {
       $0.elements.append(ElementRequest(ElementReference(Namespace.iso23220, "birth_date")))
       $0.minimumAge = 99
@@ -158,7 +158,7 @@ import Testing
     var poor = license[0]
     poor.elements = [ElementRequest(ElementReference(Namespace.mDL, "not_there"))]
     #expect(codes([poor, photo()]) == [.elementMissing, .elementMissing])
-    // One that is not authentic refuses all, whether it lacks elements or not.
+    // A document that is not authentic rejects the response, whether or not it lacks elements.
     let second = try #require(try CBORItem(parsing: both)[key: "documents"]?.elements.map(Array.init)?.last)
     var forged = both
     forged[second.encoded.endIndex - 1] ^= 1
@@ -186,8 +186,8 @@ import Testing
     #expect(nothing.report.checks.first { $0.code == .nothingDisclosed }?.outcome == .warning)
   }
 
-  /// As wallets of the EU do. The first of the request is shown, since the others may be of another person. A document
-  /// that was not asked for, or the same type twice, is one too many.
+  /// As wallets of the EU do. The first requested document is shown, since the others may belong to another person. A
+  /// document that was not requested, or a second one of a type, is surplus.
   @Test func `asked for any one of several, a wallet may return each that it has, once`() throws {
     var attack = try Attack(docTypes: [DocType.mDL, DocType.photoID])
     attack.documents.append(MockPerson.photoID)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// Elements in the forms of their standards, and in others: what is judged from them is right, or not judged.
+/// Elements in the forms of their standards and in other forms: each conclusion from them is correct, or is not drawn.
 @Suite struct ElementFormTests {
   let attack: Attack
 
@@ -17,7 +17,7 @@ import Testing
 
   // MARK: Another type than the standard's
 
-  /// A birth date as text, returned and rightly signed.
+  /// A birth date as text, returned and correctly signed.
   private func birthDateAsText() throws -> [UInt8] {
     try attack.response(.init(Stages.setup) { $0.data[Namespace.mDL, "birth_date"] = "1990-04-12" })
   }
@@ -30,7 +30,7 @@ import Testing
 
   @Test func `An element of another type warns, and is named with the types that it should have`() throws {
     let response = try birthDateAsText()
-    // Without a request, and where it was not asked for.
+    // Without a request, and if it was not requested.
     for request in [nil, request("given_name")] {
       let verdict = attack.verify(response, request: request)
       #expect(verdict.accepted != nil)
@@ -78,7 +78,7 @@ import Testing
     return .map(entries)
   }
 
-  /// The answer is of 18 November 2026.
+  /// The response is of 18 November 2026.
   @Test(
     arguments: [
       (2008, nil, []), (2007, "00001111", []), (2008, "00001111", [.elementMissing]),
@@ -139,7 +139,7 @@ import Testing
     #expect(try CBORItem(parsing: #require(Hex.decode(encoded))).digits == digits)
   }
 
-  /// More digits at a time than one step of the division finds, zeros among them.
+  /// More digits than one step of the division finds, including zeros.
   @Test func `A power of ten is one and zeros`() throws {
     // 10^60
     let encoded = "c25819" + "9f4f2726179a224501d762422c946590d9" + "1000000000000000"

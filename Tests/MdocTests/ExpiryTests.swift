@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mock
 
-/// A document's own expiry date, apart from the validity of what the issuer signed.
+/// A document's own expiry date, as distinct from the validity of the issuer's signature.
 @Suite struct ExpiryTests {
   let attack: Attack
   let request: PresentationRequest

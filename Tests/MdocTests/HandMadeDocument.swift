@@ -7,8 +7,8 @@ import Trust
 @testable import Mdoc
 @testable import Mock
 
-/// One document, written by hand: what the mock wallet makes has no part in it but its signer's certificate. Each part
-/// can be changed before it is hashed or signed, and after.
+/// One handwritten document: only its signer's certificate comes from the mock wallet. Each part can be changed before
+/// it is hashed or signed, and after.
 struct HandMadeDocument {
   struct Item {
     var digestID: UInt64

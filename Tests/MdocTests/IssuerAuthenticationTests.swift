@@ -8,7 +8,8 @@ import Trust
 @testable import Mdoc
 @testable import Mock
 
-/// The issuer's signed bytes are read only if the signature verifies. Each rule is broken alone, and has its own code.
+/// The issuer's signed bytes are read only if the signature verifies. Each rule is broken by itself, and has its own
+/// code.
 @Suite struct IssuerAuthenticationTests {
   private let signer: MockSigner
   private let chain: [[UInt8]]
@@ -26,7 +27,7 @@ import Trust
       anchors: [TrustAnchor(certificate: anchor, docTypes: [DocType.mDL])], allowsTestCertificates: true)
   }
 
-  /// A message with everything as it should be, which nobody has signed yet.
+  /// A correct message that is not signed yet.
   private var message: HandMadeMessage {
     HandMadeMessage(
       algorithm: es256, unprotected: [(key: 33, value: .bytes(chain[0]))],
@@ -48,7 +49,7 @@ import Trust
     return (signed, checks)
   }
 
-  /// The code of a message that is changed before it is signed; nothing of it is then taken for signed.
+  /// The code of a message that is changed before it is signed; no part of it then counts as signed.
   private func failures(_ change: (inout HandMadeMessage) throws -> Void) throws -> [Code] {
     var changed = message
     try change(&changed)
@@ -88,7 +89,7 @@ import Trust
     #expect(try failures { $0.unprotected = [] } == [.issuerCertificateMissing])
   }
 
-  /// The habits of writers of JSON, each with the words by which its maker finds it.
+  /// Typical mistakes of JSON writers, each with the words that help its author find it.
   @Test func `what stands in the place of the certificate is named`() throws {
     let der = CBORValue.bytes(chain[0])
     let forms: [(header: (key: CBORValue, value: CBORValue)?, words: String)] = [

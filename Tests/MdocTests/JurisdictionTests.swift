@@ -8,7 +8,7 @@ import Trust
 
 @testable import Mock
 
-/// The country and the state that a document names are its signer's (ISO/IEC 18013-5, 7.2.1).
+/// A document's country and state must match its signer's (ISO/IEC 18013-5, 7.2.1).
 @Suite struct JurisdictionTests {
   private let attack: Attack
   private let code = Code.issuerJurisdictionMismatch
@@ -45,7 +45,7 @@ import Trust
     #expect(relaxed.accepted != nil && outcome(relaxed) == .warning)
   }
 
-  /// Unsigned data name no country.
+  /// The country in unsigned data is ignored.
   @Test func `elements that do not match their digests are not compared`() throws {
     let verdict = try verify(
       MockMutation(Stages.setup, Self.foreign)

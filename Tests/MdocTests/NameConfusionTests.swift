@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// Names are bytes. Strings that Swift takes for equal, because they are canonically equivalent, are other names.
+/// Names are bytes. Canonically equivalent strings, which Swift treats as equal, are different names.
 @Suite struct NameConfusionTests {
   static let composed = "org.example.caf\u{e9}"
   static let decomposed = "org.example.cafe\u{301}"

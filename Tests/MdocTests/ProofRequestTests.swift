@@ -6,7 +6,7 @@ import Testing
 @testable import Mdoc
 @testable import Mock
 
-/// Z62, Z63: plain documents in answer to a request for proofs.
+/// Z62, Z63: plain documents in response to a request for proofs.
 @Suite struct PlainAnswerTests {
   private let attack: Attack
 
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// Z66, Z69: what cannot be proven is not asked for.
+/// Z66, Z69: unprovable elements are not requested.
 @Suite struct ProofRequestTests {
   private func fault(_ identifiers: [String], namespace: String = Namespace.mDL) -> ProofRequestError? {
     fault(identifiers.map { ElementRequest(ElementReference(namespace, $0)) })

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Mdoc
 
-/// The first failed check names a refusal, so that the order of the checks is declared, and is that of the reports.
+/// The first failed check names a rejection, so the order of the checks is declared, and reports use the same order.
 @Suite struct CheckOrderTests {
-  /// The order of the architecture, by the first check of each of its steps, which no enumeration's order decides.
+  /// The order of the steps, given by the first check of each; it does not follow from an enumeration.
   @Test func `steps come in the order of the architecture`() {
     let steps: [Code] = [
       .docTypeNotRequested, .issuerAuthMissing, .issuerCertificateMissing, .issuerUnknown,
@@ -40,7 +40,7 @@ import Testing
       let wallet = MockWallet(authority: attack.authority, documents: MockPerson.documents)
       let answer = try wallet.answer(.standard, transcript: attack.transcript.encoded, variant: variant, at: attack.now)
       let report = attack.verify(answer.bytes, request: Attack.request).report
-      // Unreadable bytes are named where they are met, and nothing is listed of what they hide.
+      // Unreadable bytes are reported where they are found, without checks of their content.
       #expect(isSorted(report.checks, as: MdocVerifier.responseChecks), "\(variant.name)")
       for document in report.documents {
         #expect(isSorted(document.checks, as: MdocVerifier.documentChecks), "\(variant.name)")
@@ -51,7 +51,7 @@ import Testing
   private func isSorted(_ checks: [Check], as declared: [Code]) -> Bool {
     // Malformed bytes have their fault as the only check.
     if checks.count == 1, checks[0].outcome == .failed { return true }
-    // A check that is not declared would be missing where an earlier one fails; a fault of CBOR stands in its place.
+    // An undeclared check would be missing after an earlier failure; a CBOR fault would replace it.
     let isDeclared = checks.allSatisfy { declared.contains($0.code) || $0.code.rawValue.hasPrefix("cbor.") }
     guard isDeclared else { return false }
     let made = checks.filter { $0.outcome != .notRun }.compactMap { declared.firstIndex(of: $0.code) }
@@ -59,7 +59,7 @@ import Testing
   }
 }
 
-/// A refusal says which member or item is at fault, by the standard's names and by places, and quotes nothing.
+/// A rejection names the faulty member or item by the standard's names and by indices, and quotes no value.
 @Suite struct FaultDetailTests {
   let attack: Attack
 
@@ -89,15 +89,15 @@ import Testing
     ("mso-date-offset", .msoMalformed, "validityInfo.validUntil is not a UTC date and time of RFC 3339"),
     ("device-key-missing", .deviceKeyInvalid, "deviceKeyInfo has no deviceKey"),
     ("device-key-off-curve", .deviceKeyInvalid, "the device key is not a point on its curve, or has small order"),
-    ("device-key-private", .deviceKeyInvalid, "the device key carries a private part (label -4)"),
-    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2) and its curve needs 32"),
+    ("device-key-private", .deviceKeyInvalid, "the device key contains a private part (label -4)"),
+    ("device-key-short", .deviceKeyInvalid, "the device key has 31 bytes of x (label -2), but its curve needs 32"),
     (
       "device-key-type", .deviceKeyInvalid,
       "the device key has a key type (label 1) that does not fit its curve (label -1)"
     ),
     (
       "device-key-algorithm-other", .deviceAlgorithmKeyMismatch,
-      "the key is for ES384 (alg, label 3), and the signature says ES256"
+      "the key is for ES384 (alg, label 3), but the signature says ES256"
     ),
     ("device-key-operations-other", .deviceAlgorithmKeyMismatch, "the key's key_ops (label 4) lacks verify"),
     ("slip-device-signature-tagged", .deviceAuthMalformed, "deviceSignature: it has tag 18, but must be untagged"),

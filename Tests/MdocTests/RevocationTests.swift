@@ -15,7 +15,7 @@ import Trust
     try DeclaredStatus(parsing: CBORItem(parsing: status.encoded())).declarations
   }
 
-  /// The reason why the only declaration cannot be used; nil where it can.
+  /// The reason why the only declaration cannot be used; nil if it can.
   private func uncertainty(_ status: CBORValue) throws -> RevocationUncertainty? {
     let declarations = try declared(status)
     guard declarations.count == 1, case .unusable(let uncertainty, _) = declarations[0] else { return nil }
@@ -98,7 +98,7 @@ import Trust
     #expect(try uncertainty(["identifier_list": "https://status.example/1"]) == .statusListInvalid)
   }
 
-  /// An example of an issuer's shows the identifier as text; it is not taken for bytes.
+  /// An issuer's example has the identifier as text, which does not count as bytes.
   @Test func anIdentifierInTextIsNotCoerced() throws {
     #expect(try uncertainty(identifierList("0102")) == .statusListInvalid)
     #expect(try uncertainty(identifierList(1)) == .statusListInvalid)
@@ -149,7 +149,8 @@ import Trust
   }
 }
 
-/// A signer that is itself the anchor, whose certificate names a revocation list that nobody at hand can have signed.
+/// A signer that is itself the anchor, whose certificate names a revocation list that no known authority can have
+/// signed.
 @Suite struct PinnedRevocationTests {
   @Test(
     arguments: [

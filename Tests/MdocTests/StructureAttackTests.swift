@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mock
 
-/// Structures that are almost what they should be.
+/// Structures that are almost correct.
 @Suite struct StructureAttackTests {
   let attack: Attack
 
@@ -176,7 +176,7 @@ import Testing
     #expect(document?.elements.map(\.value) == [.text("empty")])
   }
 
-  /// Two requests for one type are two questions: the second document answers the second.
+  /// Two requests for one type are separate: the second document satisfies the second request.
   @Test func theSecondDocumentOfATypeAnswersTheSecondRequest() throws {
     var attack = attack
     attack.mock.documents.append(attack.mock.documents[0])
@@ -186,7 +186,7 @@ import Testing
     request.documents.append(
       DocumentRequest(
         docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "not_there"))]))
-    // One document twice is not two.
+    // One document twice does not count as two.
     #expect(try attack.codes(.none, request: request) == [.documentMissing, .elementMissing])
     attack.documents.append(attack.documents[0])
     attack.documents[1][Namespace.mDL, "document_number"] = "N0002"

@@ -8,9 +8,9 @@ import Trust
 
 @testable import Mock
 
-/// The trust store is replaced while others verify: each verdict rests on one store, and names it.
+/// The trust store is replaced during verifications: each verdict uses one store, and names it.
 @Suite(.timeLimit(.minutes(10))) struct TrustSwapTests {
-  /// 10 000 where everything is to be tried, in a release build.
+  /// 10 000 for an exhaustive run, in a release build.
   private static let rounds = ProcessInfo.processInfo.environment["MDOC_EXHAUSTIVE"] == "1" ? 2_500 : 250
 
   @Test func `verifications while the store is swapped come out by the snapshot that they name`() async throws {
@@ -36,7 +36,7 @@ import Trust
       for _ in 0..<4 {
         group.addTask {
           var counts = (accepted: 0, refused: 0)
-          // Until it has met both, however fast it is.
+          // Until it has met both stores, regardless of its speed.
           while counts.accepted + counts.refused < Self.rounds || counts.accepted == 0 || counts.refused == 0 {
             let verifier = MdocVerifier(trust: trust.current)
             let verdict = Proximity(verifier: verifier).authenticate(

@@ -9,7 +9,7 @@ import Trust
 @testable import Mdoc
 @testable import Mock
 
-/// An answer with a proof that Google Wallet made, whose parts can be changed one by one, and its verifier.
+/// A response with a proof of Google Wallet, whose parts can be changed one by one, and its verifier.
 struct ProvenAnswer {
   /// The structure around the proof, as the wallet sent it.
   var docType = DocType.mDL
@@ -32,7 +32,7 @@ struct ProvenAnswer {
   var verifier: MdocVerifier
   var transcript: SessionTranscript
   var now = Timestamp(secondsSince1970: 1_764_633_000)
-  /// The query that is answered; nil where one answer is for all queries.
+  /// The query of the response; nil if one response is for all queries.
   var query: PresentedResponse.Query?
 
   static func element(_ identifier: String, _ value: CBORValue) -> (key: CBORValue, value: CBORValue) {
@@ -292,7 +292,7 @@ struct ZeroKnowledgeTests {
     #expect(error?.code == .documentUnexpected)
   }
 
-  /// A wallet that proves a document says no error about it.
+  /// A wallet that proves a document must not report an error about it.
   @Test func `an error for the proven document`() throws {
     var answer = try ProvenAnswer()
     answer.response.append((key: "documentErrors", value: [.map([(key: .text(DocType.mDL), value: 0)])]))
@@ -323,7 +323,7 @@ struct ZeroKnowledgeTests {
     #expect(codes == [.docTypeNotRequested, .zkNamespaceMismatch])
   }
 
-  /// Each of them is short enough, and version 6 has no room for both.
+  /// Each of them is short enough, but together they are too long for version 6.
   @Test func `a long identifier with a long value`() throws {
     var answer = try ProvenAnswer()
     let identifier = String(repeating: "x", count: 32)
@@ -333,7 +333,7 @@ struct ZeroKnowledgeTests {
     #expect(try answer.verify().report.reasons.map(\.code) == [.zkElementNotProvable])
   }
 
-  /// It is trusted now, and was not when the proof says that the document was shown.
+  /// It is trusted now, but was not at the proof's time.
   @Test func `a signer that is younger than the proof`() throws {
     var answer = try ProvenAnswer()
     let authority = try MockAuthority(seed: Array("proofs".utf8))
@@ -353,7 +353,7 @@ struct ZeroKnowledgeTests {
     }
   }
 
-  /// One request is answered once, by a document or by a proof of it.
+  /// One request is satisfied once, by a document or by a proof about it.
   @Test func `a document beside a proof of it answers nothing`() throws {
     var answer = try ProvenAnswer()
     let authority = try MockAuthority(seed: Array("proofs".utf8))
@@ -373,7 +373,7 @@ struct ZeroKnowledgeTests {
     #expect(codes.contains(.docTypeNotRequested) && codes.contains(.documentMissing))
   }
 
-  /// A query is answered by a document of its own type and kind.
+  /// A query is satisfied by a document of its own type and kind.
   @Test func `a proof in answer to another query`() throws {
     var answer = try ProvenAnswer()
     let photoID = "org.iso.23220.photoid.1"
@@ -386,7 +386,7 @@ struct ZeroKnowledgeTests {
     #expect(try answer.verify().report.reasons.map(\.code) == [.zkPlainNotAccepted])
   }
 
-  /// Z54: the circuits verify signatures on P-256 alone.
+  /// Z54: the circuits verify only signatures on P-256.
   @Test func `a signer on another curve`() throws {
     var answer = try ProvenAnswer()
     let authority = try MockAuthority(seed: Array("proofs".utf8), issuerCurve: .p384)
@@ -409,7 +409,7 @@ struct ZeroKnowledgeTests {
     #expect(try answer.verify().accepted != nil)
   }
 
-  /// Z37: a proven "no" is a right answer with the wrong value, so its code is that of plain documents.
+  /// Z37: a proven "no" is a valid proof of the wrong value, so its code is that of plain documents.
   @Test func `an element that was not asked for as an age`() throws {
     var answer = try ProvenAnswer()
     let age = ElementReference(Namespace.mDL, "age_over_18")
@@ -443,7 +443,7 @@ extension ProvenAnswer {
     return verifier
   }
 
-  /// The signer ends on 7 May 2026. The proof is of another time then, and is not verified.
+  /// The signer ends on 7 May 2026. The proof then has another time, and is not verified.
   fileprivate mutating func ageByAYear() {
     now = Timestamp(secondsSince1970: 1_796_169_000)
     timestamp = .tagged(0, .text("\(now)"))

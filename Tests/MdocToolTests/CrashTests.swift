@@ -30,7 +30,7 @@ struct CrashTests {
     #expect(replies == ["verified": 1, "session.already_used": 49])
   }
 
-  /// Killed at some moment of a stream of answers: nothing is taken twice, and nothing that was acknowledged is lost.
+  /// Killed at a random moment under load: no response is accepted twice, and no acknowledged outcome is lost.
   @Test func aKillAtAnyMomentLosesNothingAndDoublesNothing() async throws {
     let folder = try Scratch()
     var server = try ServerProcess(store: folder("s.sqlite"))
@@ -47,7 +47,7 @@ struct CrashTests {
         } else if before == "requires_input" {
           #expect(again == ["verified": 1, "session.already_used": 1])
         } else {
-          // Consumed, and its answer may have come to an end that nobody was told of.
+          // Consumed, and its outcome may be recorded without an acknowledgement.
           #expect(["processing", "verified"].contains(before) && again == ["session.already_used": 2])
         }
       }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MdocTool
 
-/// The README and the articles name codes and verbs that there are.
+/// The README and the articles name only codes and verbs that exist.
 @Suite struct DocumentsTests {
   private let texts: [(name: String, text: String)]
 

@@ -13,7 +13,7 @@ import Testing
 /// `mdoc init`: a folder that a server starts with, or nothing.
 @Suite struct InitTests {
   let folder: Scratch
-  /// A file with a root that is nobody's and not marked as the mock's.
+  /// A file with an invented root without the mock's marker.
   let anchor: String
 
   init() throws {
@@ -27,7 +27,7 @@ import Testing
 
   private func configuration() throws -> JSON { try JSON(parsing: folder.read("new/mdoc.json")) }
 
-  /// All that lies beside the anchor.
+  /// All files beside the anchor.
   private var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
   }
@@ -102,7 +102,7 @@ import Testing
     #expect(settings == ["doc_types": ["org.iso.18013.5.1.mDL"], "tier": "test"])
     #expect(await Run("init", folder("live"), "--mode", "live", "--trust", anchor).status == 0)
     #expect(!FileManager.default.fileExists(atPath: folder("live/trust/sandbox.json")))
-    // Settings of its own come along.
+    // Its own settings are copied too.
     try folder.write("sandbox.json", #"{"doc_types": ["org.example"]}"#)
     #expect(await Run("init", folder("own"), "--mode", "staging", "--trust", anchor).status == 0)
     #expect(folder.read("own/trust/sandbox.json") == folder.read("sandbox.json"))
@@ -154,7 +154,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder("new")).isEmpty)
   }
 
-  /// The arguments beside the folder, and what the message names.
+  /// The further arguments, and the words of the message.
   static let faults: [([String], Int32, String)] = [
     (["--mode", "test"], 64, "--test-mode"), (["--mode", "production"], 64, "--mode"), ([], 64, "--mode"),
     (["--mode", "live", "--listen", "localhost:80"], 64, "--listen"),

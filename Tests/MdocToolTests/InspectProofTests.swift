@@ -85,7 +85,7 @@ import Testing
     #expect(await Run("inspect", file).output == "{}\n")
   }
 
-  /// The parts of an answer of Google Wallet's, put together.
+  /// The parts of a response of Google Wallet, put together.
   @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
   func `a wallet's proof is read`() async throws {
     let run = await Run("inspect", PublishedVectors.folder + "/longfellow/google-post1/response.cbor", "--json")

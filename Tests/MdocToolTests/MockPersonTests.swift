@@ -4,7 +4,7 @@ import Testing
 
 @testable import MdocTool
 
-/// `mdoc mock person`, and what `--person` makes of it.
+/// `mdoc mock person`, and the effect of `--person`.
 @Suite struct MockPersonTests {
   private let scratch: Scratch
   private let time = ["--at", "2026-11-20T10:00:00Z"]

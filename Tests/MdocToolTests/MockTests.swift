@@ -55,7 +55,7 @@ import Testing
     #expect(run.error.contains(message))
   }
 
-  /// A page's request of every kind, answered rightly and wrongly.
+  /// Every kind of a page's request, with correct and wrong responses.
   @Test func aWebAnswerIsWhatItsProtocolSends() async throws {
     let key = try PrivateKey(curve: .p256, scalar: [UInt8](repeating: 0x21, count: 32))
     let authority = try MockAuthority(seed: Array("mdoc mock".utf8))
@@ -107,7 +107,7 @@ import Testing
     #expect(await verifyApple().status == 1)
   }
 
-  /// Those that are encrypted to Apple's published key are announced as a server judges them; here they lack their key.
+  /// Responses to Apple's published key are announced with a server's codes; here their key is missing.
   private static let appleVariants = MockVariant.all.filter { variant in
     variant.holds(over: "apple-in-app")
       && !variant.name.hasPrefix("apple-simulator-key")

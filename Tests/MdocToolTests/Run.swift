@@ -34,7 +34,7 @@ struct Run {
   var hasOneLineOfError: Bool { error.hasPrefix("mdoc: ") && error.split(separator: "\n").count == 1 }
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 final class Scratch {
   let path: String
 

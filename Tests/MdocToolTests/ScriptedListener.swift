@@ -1,8 +1,8 @@
 import Base
 import Glibc
 
-/// A listener that gives each connection the next of its replies, and closes it; nil closes without a word. After the
-/// last it is silent: connections are taken, and nothing is said.
+/// A listener that sends each connection the next of its replies and closes it; nil closes without a reply. After the
+/// last reply it is silent: it accepts connections and sends nothing.
 final class ScriptedListener: Sendable {
   struct Fault: Error {}
 
@@ -30,7 +30,7 @@ final class ScriptedListener: Sendable {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
         defer { close(connection) }
-        // All of the question is read, so that closing is an end and not a reset.
+        // The whole request is read, so that closing does not reset the connection.
         Self.readRequest(connection)
         if let reply { _ = Array(reply.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) } }
       }

@@ -4,7 +4,7 @@ import TestMode
 
 @testable import MdocTool
 
-/// The built program serving in test mode in a process of its own, which can be killed.
+/// The built program, serving in test mode in its own process, which can be killed.
 final class ServerProcess {
   struct Fault: Error { let reason: String }
 
@@ -21,8 +21,8 @@ final class ServerProcess {
   let client: LoopbackClient
   private var id: pid_t = 0
 
-  /// Keeps keys, and the port of the lists, from one start to the next; another for each run of the tests, so that two
-  /// runs on one machine do not want the same port.
+  /// Keeps keys and the port of the lists from one start to the next. It differs for each run of the tests, so that two
+  /// runs on one machine do not use the same port.
   private static let seed = (0..<16).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
 
   /// Starts a server on a free port.
@@ -73,7 +73,7 @@ final class ServerProcess {
     return end(id, with: 0)
   }
 
-  /// As a power cut for the process: nothing of its own runs any more.
+  /// Like a power cut for the process: none of its code runs any more.
   func kill() { end(with: SIGKILL) }
 
   /// Ends it and returns its exit status; negative is a signal's number.

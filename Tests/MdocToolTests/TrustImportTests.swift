@@ -5,7 +5,7 @@ import Testing
 
 @testable import MdocTool
 
-/// `mdoc trust import`: an accepted list becomes files that the other verbs trust, any other becomes nothing.
+/// `mdoc trust import`: an accepted list becomes files that the other verbs trust; any other list writes nothing.
 @Suite struct TrustImportTests {
   private let fixture: TrustListFixture
   private var scratch: Scratch { fixture.scratch }
@@ -105,7 +105,7 @@ import Testing
 
   @Test func `All files are written or none`() async throws {
     let list = try fixture.vical("vical-good")
-    // The folder takes no file of a name that a file of the import is to have: here a folder of that name.
+    // The folder cannot hold one of the import's files, since it has a folder of that name.
     #expect(await importList(list, signer: "vical-root.pem").status == 0)
     let last = try #require(names.last)
     try FileManager.default.removeItem(atPath: scratch("out"))

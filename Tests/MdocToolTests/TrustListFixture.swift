@@ -3,7 +3,7 @@ import Mock
 import PKIX
 import Testing
 
-/// Files of the mock publishers that go with the answers of `mdoc mock`, at one time.
+/// Files of the mock publishers for the responses of `mdoc mock`, at one time.
 final class TrustListFixture {
   static let time = "2026-11-20T10:00:00Z"
   static let crlAddress = "https://iaca.mdoc-mock.invalid/iaca.crl"
@@ -35,7 +35,7 @@ final class TrustListFixture {
     try scratch.write("\(name).crl", #require(MockList.named(name)).published(by: authority, now: now))
   }
 
-  /// The mock authority's anchors, and an answer in person.
+  /// The mock authority's anchors, and a response in person.
   func makeAnswer(_ variant: String = "good") async {
     #expect(await Run(["mock", "anchors", "--out", scratch("anchors")] + at).status == 0)
     let answer = [

@@ -7,7 +7,7 @@ import Trust
 
 @testable import MdocTool
 
-/// `mdoc trust show`: what a file says, and whether that may be believed.
+/// `mdoc trust show`: the content of a file, and whether it is verified.
 @Suite struct TrustShowTests {
   private let fixture: TrustListFixture
   private var scratch: Scratch { fixture.scratch }

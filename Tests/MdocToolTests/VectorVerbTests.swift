@@ -30,7 +30,7 @@ import Vectors
     #expect(json["results"]?.array?.count == json["count"]?["total"]?.integer.map { Int($0) })
   }
 
-  /// In a process of its own, where nothing else takes memory. A sanitizer keeps what is freed, and its own notes.
+  /// In a separate process, where nothing else takes memory. A sanitizer keeps what is freed, and its own notes.
   @Test(
     .enabled(if: ServerProcess.program != nil, "the program was not built"),
     .enabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil, "memory is a sanitizer's"))
@@ -94,7 +94,7 @@ import Vectors
     #expect(await Run("vectors", "run", "--suite", scratch("v"), "--filter", "element").status == 0)
   }
 
-  /// Our verifier, held to the corpus as any other is: over the harness.
+  /// Our verifier, run against the corpus like any other, over the harness.
   @Test func oneRunDrivesAnotherVerifierOverHTTP() async throws {
     let server = try VectorsServeHarness.start(ListenAddress(address: "127.0.0.1", port: 0))
     let url = "http://127.0.0.1:\(server.port)/verdict"
@@ -158,7 +158,7 @@ import Vectors
       "vectors", "run", "--suite", Self.suite, "--filter", "good", "--without", "apple-in-app", "--without",
       "strict-policy")
     #expect(run.status == 0)
-    // Two in-app, and the proofs, whose circuits are not at hand.
+    // Two in-app cases, and the proofs, whose circuits are missing here.
     #expect(run.output.contains("5 skipped"))
   }
 
@@ -205,7 +205,7 @@ import Vectors
       "vectors", "run", "--suite", Self.suite, "--filter", "good", "--exec", command, "--expected-failures",
       scratch("g"))
     #expect(narrow.status == 1 && narrow.output.contains("remove it from the list"))
-    // The digest of the list's ids does in its place, and another's does not.
+    // The digest of the list's ids may replace it, but another list's digest may not.
     let ids = String(decoding: scratch.read("f"), as: UTF8.self).split(separator: "\n").map {
       String($0.prefix { $0 != " " }) + "\n"
     }

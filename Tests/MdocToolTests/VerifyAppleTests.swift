@@ -49,7 +49,7 @@ struct VerifyAppleTests {
     #expect(
       run.output.contains(
         """
-          passed   Every returned element is as the issuer signed it
+          passed   Every returned element matches its signed digest
                    mdoc.digest.mismatch · ISO/IEC 18013-5:2021, 9.3.1
 
         """))

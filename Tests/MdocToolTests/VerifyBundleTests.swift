@@ -37,7 +37,7 @@ import Testing
     return session.body
   }
 
-  /// The client is for JSON alone.
+  /// The client is only for JSON.
   private func fetch(_ path: String, _ client: LoopbackClient) async throws -> [UInt8] {
     let received = Locked<[UInt8]>([])
     await BackgroundThread.run {

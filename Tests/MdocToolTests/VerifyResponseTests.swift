@@ -177,7 +177,7 @@ struct VerifyResponseTests {
     let engagement = try PublishedVectors.bytes("iso18013-5-annexD/D.3.1-device-engagement-qr.cbor")
     words[1] = try scratch.write("qr", "mdoc:" + Base64.encodeURLSafe(engagement) + "\n")
     let run = await run(response + words + ["--reader-key", readerKey])
-    // It reads; the response is for another engagement.
+    // It is readable, but the response is for another engagement.
     #expect(try run.json()["last_error"]?["code"] == "mdoc.device_auth.mac_invalid")
   }
 

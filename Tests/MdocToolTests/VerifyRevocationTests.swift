@@ -3,7 +3,7 @@ import Testing
 
 @testable import MdocTool
 
-/// `mdoc verify … --revocation`: answers from files, and no network unless it is asked for.
+/// `mdoc verify … --revocation`: lists from files, and no network unless requested.
 @Suite struct VerifyRevocationTests {
   private let fixture: TrustListFixture
   private var scratch: Scratch { fixture.scratch }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `A list at hand counts where fetching is allowed, too`() async throws {
-    // The address leads nowhere: had it been asked for, nothing would be known.
+    // The address leads nowhere: if it had been fetched, the status would be undetermined.
     let run = await verify("--revocation", "require_good", "--fetch", "--list", try list("crl-signer-revoked"))
     #expect(try run.json()["last_error"]?["code"] == "revocation.signer_revoked")
   }

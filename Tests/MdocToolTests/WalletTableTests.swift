@@ -5,16 +5,16 @@ import Testing
 
 @testable import MdocTool
 
-/// Every shape of request, over every set of six elements, against models of what wallets' code does.
+/// Every shape of request, over every set of six elements, against models of the wallets' code.
 @Suite struct WalletTableTests {
   private typealias Held = WalletModel.Held
   private static let wallets = WalletModel.all.filter(\.readsDeviceRequests)
 
-  /// Where a wallet does less than its person could, and why.
+  /// The cases in which a wallet returns less than it could, with the reasons.
   private static let exceptions: [String: [String: String]] = [
-    // It goes by version 1.0, in which half of the sets lack the one element that stands in for all others.
+    // It uses version 1.0, where half of the sets lack the one element that replaces all others.
     "six optional elements": ["Multipaz (picker on Android)": "32 of 63", "walt.id": "32 of 63"],
-    // EUDI's wallets read no alternatives, and answer with every document that they can, also in part.
+    // EUDI's wallets ignore alternatives, and respond with every available document, even incomplete ones.
     "two elements and two optional ones, one of each with an alternative": [
       "EUDI (Android)": "12 of 24", "EUDI (iOS)": "12 of 24",
     ],
@@ -43,7 +43,7 @@ import Testing
     #expect(WalletTable.Outcome(shape, shape.query, WalletModel.all[0]).text == "all")
   }
 
-  /// Multipaz's library answers both protocols, so that both must bring the same.
+  /// Multipaz's library supports both protocols, so both must give the same elements.
   @Test func `both protocols bring the same`() throws {
     let wallet = WalletModel.all[0]
     for shape in WalletTable.shapes {
@@ -60,7 +60,7 @@ import Testing
     document.namedElements.flatMap { [$0.element] + $0.alternatives }.map { "\(document.docType) \($0.identifier)" }
   }
 
-  /// OpenID4VP 1.0 has no proofs, and a wallet may refuse a query for what it does not know.
+  /// OpenID4VP 1.0 has no proofs, and a wallet may refuse a query with an unknown format.
   @Test func `a query that offers a proof is refused by who knows none`() throws {
     let shape = try #require(WalletTable.shapes.last)
     let held = [DocType.mDL: Set([[Namespace.mDL, "age_over_18"]])]

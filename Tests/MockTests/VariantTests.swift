@@ -22,17 +22,18 @@ import Testing
     }
   }
 
-  /// The rows of the list of negative cases that a wallet's answer can express.
+  /// The rows of the list of negative cases that a wallet's response can express.
   @Test func everyRowHasAVariant() {
     let covered = Set(MockVariant.all.flatMap(\.cases))
     let rows =
       rows("C", 1...12) + rows("P", 1...2) + rows("A", 1...16) + rows("I", 1...23) + rows("E", 1...31)
       + rows("K", 1...16) + rows("T", 2...26) + rows("D", 1...17)
-    // Too many age requests, a mock root in live mode and what a caller says are no properties of an answer.
+    // Too many age requests, a mock root in live mode and a caller's statements are not properties of a response.
     for row in rows where !["E26", "T25", "D02"].contains(row) { #expect(covered.contains(row), "\(row)") }
   }
 
-  /// Those that hold for in-app answers, for responses and for responses with a MAC, to a request of one document type.
+  /// Those that apply to in-app responses, to responses in person and to responses with a MAC, for a request of one
+  /// document type.
   private static let inApp = MockVariant.all.filter { $0.holds(over: "apple-in-app") && !$0.needsTwoTypes }
   private static let proximity = MockVariant.all.filter { $0.holds(over: "") && !$0.needsTwoTypes }
   private static let byMAC = MockVariant.all.filter { $0.holds(over: "", usesMAC: true) && !$0.needsTwoTypes }
@@ -79,13 +80,13 @@ import Testing
   func everyVariantIsAppliedOrRefused(_ way: AnswerWay) throws {
     let fixture = try WebFixture()
     let good = try fixture.bytes(way, .good)
-    // Here the right answer is as the variant says: its keys are on P-256, and the device signs if it sends no MAC.
+    // Here the correct response equals the variant: its keys are on P-256, and the device signs if it sends no MAC.
     let same: Set = way.usesMAC ? ["good", "issuer-p256"] : ["good", "issuer-p256", "device-p256"]
     for variant in MockVariant.all + MockPublishedList.chosen.map(\.variant) {
       let request = variant.needsTwoTypes ? variant.request : .standard
       if variant.holds(over: way.protocolName, isEncrypted: way.isEncrypted, usesMAC: way.usesMAC) {
         let made = try fixture.bytes(way, variant, request)
-        // Each meeting has keys of its own, so no two answers are the same there.
+        // Each session in person has its own keys, so no two responses are equal there.
         let isRight = way.protocolName != "iso-18013-5-proximity" && same.contains(variant.name)
         #expect((made == good) == (isRight || variant.name == "good"), "\(variant.name)")
       } else {
@@ -116,7 +117,7 @@ import Testing
     let fixture = try Fixture()
     for variant in MockVariant.all where variant.name.hasPrefix("cbor-") {
       guard let code = variant.codes.first else { continue }
-      // These are only found where the MSO or the header is read, or where a tag stands in the way.
+      // These are found only when the MSO or the header is read, or if a tag is in the way.
       let elsewhere: [Substring] = ["mso", "payload", "protected", "reference", "namespace"]
       if elsewhere.contains(where: variant.name.split(separator: "-").contains) { continue }
       let bytes = try fixture.response(variant).bytes
@@ -135,7 +136,7 @@ extension MockVariant {
   fileprivate var needsTwoTypes: Bool { request.documents.count > 1 }
 }
 
-/// Every way in which the mock wallet makes an answer.
+/// Every way in which the mock wallet makes a response.
 struct AnswerWay: Sendable, CustomTestStringConvertible {
   var protocolName: String
   var isEncrypted = true

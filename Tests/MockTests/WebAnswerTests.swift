@@ -146,7 +146,7 @@ import Testing
 extension MockSessionTranscript {
   /// OpenID4VP 1.0 over the Digital Credentials API (B.2.6.2).
   ///
-  /// - Parameter thumbprint: that of the verifier's key to which the answer is encrypted; nil if it is not encrypted.
+  /// - Parameter thumbprint: that of the verifier's key to which the response is encrypted; nil if it is not encrypted.
   fileprivate static func openID4VP(origin: String, nonce: String, thumbprint: [UInt8]?) -> [UInt8] {
     hashed("OpenID4VPDCAPIHandover", [.text(origin), .text(nonce), thumbprint.map { .bytes($0) } ?? .null])
   }
@@ -212,7 +212,7 @@ extension MockSessionTranscript {
     let sets = [["family_name_latin1"], ["given_name", "age_over_19"], ["sex"]]
     let asked = try ask(["family_name", "portrait", "given_name"], substitutes: ["family_name": sets])
     #expect(try chosen(asked) == [MockDocType.mDL: "given_name age_over_19 portrait"])
-    // Without one it returns what it has, and the verifier refuses.
+    // Without one, it returns the elements that it has, and the verifier rejects them.
     #expect(try chosen(ask(["family_name", "portrait"])) == [MockDocType.mDL: "family_name portrait"])
   }
 

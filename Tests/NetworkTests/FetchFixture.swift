@@ -2,7 +2,7 @@ import Base
 import Network
 import Trust
 
-/// A fetcher, what it reported, and rules that let it ask this machine.
+/// A fetcher, its reported events, and rules that allow this machine.
 struct FetchFixture {
   let log = FetchLog()
   let fetcher: WebListFetcher
@@ -19,7 +19,7 @@ struct FetchFixture {
     do { return .success(try await fetcher.fetch(address, allowing: rules)) } catch { return .failure(error) }
   }
 
-  /// The error, or nil where a list came.
+  /// The error; nil if a list arrived.
   func fault(_ address: String, _ rules: FetchRules = rules) async -> FetchError? {
     if case .failure(let error) = await outcome(address, rules) { error } else { nil }
   }

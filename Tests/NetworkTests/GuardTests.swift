@@ -1,7 +1,7 @@
 import Testing
 import Trust
 
-/// Which addresses are the Internet's, and which only look so.
+/// Public addresses, and addresses that only look public.
 @Suite struct GuardTests {
   @Test(arguments: [
     "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
@@ -29,7 +29,7 @@ import Trust
     #expect(!AddressGuard.isPublic(try #require(NetworkAddress(text))))
   }
 
-  /// The rows of both registries, written down a second time; rows within others too.
+  /// The rows of both registries, written independently, including rows within others.
   private static let blocks = [
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
     "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/31", "192.0.2.0/24",
@@ -102,7 +102,7 @@ import Trust
     }
   }
 
-  /// Where a name leads is asked about the very address: a name of a revocation list may lead inside as any other.
+  /// The guard checks the resolved address itself: the name of a revocation list may also lead into the network.
   @Test func noPortMakesAPrivateAddressPublic() throws {
     let rules = FetchRules(allowsPlainHTTP: true, allowsOtherPorts: true)
     for (text, port, isAllowed): (String, UInt16, Bool) in [
@@ -137,7 +137,7 @@ import Trust
     let address = try #require(NetworkAddress(text))
     let rules = FetchRules(internalTargets: InternalTargets(networks: [try #require(AddressRange(network))]))
     #expect((AddressGuard.refusal(of: address, port: 443, isEncrypted: true, under: rules) == nil) == isAllowed)
-    // On no other port, unless one is allowed as well.
+    // On no other port, unless that port is allowed too.
     #expect(AddressGuard.refusal(of: address, port: 8_443, isEncrypted: true, under: rules) != nil)
     let ports = rules.with { $0.internalTargets.ports = [8_443] }
     #expect((AddressGuard.refusal(of: address, port: 8_443, isEncrypted: true, under: ports) == nil) == isAllowed)

@@ -97,7 +97,7 @@ import Testing
       "http://10.0.0.1:8080/", "http://127.0.0.1:8080/", "http://localhost:8080/", "http://[fd00::1]:8080/",
       "https://169.254.169.254:5443/", "ftp://lists.example:2121/",
     ] { #expect(throws: FetchError.self, "\(text)") { try ListAddress(text, allowing: rules) } }
-    // A port by itself, without leave for plain HTTP, and the reverse.
+    // A permitted port without permission for plain HTTP, and the reverse.
     #expect(throws: FetchError.self) {
       try ListAddress("http://lists.example:8080/", allowing: FetchRules(allowsOtherPorts: true))
     }

@@ -2,8 +2,8 @@ import Base
 import COpenSSL
 import Glibc
 
-/// A publisher on this machine that answers as it is told, also in ways that no HTTP library would. One thread a
-/// connection, one answer a connection.
+/// A publisher on this machine that replies as instructed, even in ways that no HTTP library would. One thread and one
+/// reply for each connection.
 final class LoopbackServer: Sendable {
   /// The bytes to send, in order; then the connection is closed.
   enum Part: Sendable {
@@ -43,7 +43,7 @@ final class LoopbackServer: Sendable {
 
   struct Fault: Error {}
 
-  /// Every request's line, headers and body, as they came.
+  /// Every request's line, headers and body, as received.
   var requests: [String] { heads.withLock { $0 } }
 
   func url(_ target: String = "/list", scheme: String = "http", host: String = "127.0.0.1") -> String {
@@ -54,7 +54,7 @@ final class LoopbackServer: Sendable {
 
   // MARK: Threads
 
-  /// For all tests of the process: proxies that must not be heard, which would take no connection.
+  /// For all tests of the process: proxies that must be ignored and accept no connection.
   private static let isProcessReady: Bool = {
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
       setenv(name, "http://127.0.0.1:9", 1)
@@ -84,7 +84,7 @@ final class LoopbackServer: Sendable {
       case .text(let text): if !connection.write(Array(text.utf8)) { return }
       case .bytes(let bytes): if !connection.write(bytes) { return }
       case .pause(let milliseconds): usleep(milliseconds * 1_000)
-      // A request is read whole before: what comes now is the end.
+      // The request has already been read whole: the next event is the end.
       case .silence: _ = waitForInput(descriptor)
       }
     }

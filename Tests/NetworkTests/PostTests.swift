@@ -4,7 +4,7 @@ import Trust
 
 @testable import Network
 
-/// Messages to receivers: asked once, under the guard of the lists, judged by their status alone.
+/// Messages to receivers: sent once, under the same guard as lists, with only the status of the reply counting.
 @Suite(.timeLimit(.minutes(10))) struct PostTests {
   private static let message = WebMessage(
     headers: ["Content-Type: application/json", "webhook-id: evt_1"], body: Array("{\"a\":\"ä\"}".utf8))
@@ -92,7 +92,7 @@ import Trust
     #expect(server.requests.isEmpty)
   }
 
-  /// The name says nothing; what it leads to is judged when the socket is opened.
+  /// The name is not checked; its address is checked when the socket is opened.
   @Test func aNameThatLeadsInsideIsReachedWhereItsNetworkIsAllowed() async throws {
     let server = try LoopbackServer { _ in [.ok()] }
     defer { server.stop() }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Trust
 
-/// Where no request goes, however it is led there (negative cases V05 and R09).
+/// Addresses that no request may reach, by any route (negative cases V05 and R09).
 @Suite(.timeLimit(.minutes(10))) struct RefusalTests {
   @Test(arguments: [
     "file:///etc/passwd", "ftp://lists.example/list", "http://lists.example/list", "https://127.0.0.1/list",

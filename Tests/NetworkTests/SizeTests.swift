@@ -2,7 +2,7 @@ import Base
 import Testing
 import Trust
 
-/// Bytes are counted as they are declared, as they come, and as they are unpacked.
+/// Bytes are counted as declared, as received and as unpacked.
 @Suite(.timeLimit(.minutes(10))) struct SizeTests {
   private static let rules = FetchFixture.rules.with { $0.maximumBytes = 10_000 }
 

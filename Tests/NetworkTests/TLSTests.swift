@@ -161,7 +161,7 @@ final class ServerIdentity: @unchecked Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Nil where the other end does not go on with the handshake.
+  /// Nil if the other end does not continue the handshake.
   func accept(_ descriptor: Int32) -> OpaquePointer? {
     guard let tls = SSL_new(context) else { return nil }
     guard SSL_set_fd(tls, descriptor) == 1, SSL_accept(tls) == 1 else {

@@ -42,7 +42,7 @@ import Trust
     Issue.record("\(String(describing: fault))")
   }
 
-  /// RFC 6761, 6.4: no such name leads anywhere. Where no resolver answers, the time limit ends it.
+  /// RFC 6761, 6.4: no such name resolves. If no resolver replies, the time limit ends it.
   @Test func aNameThatLeadsNowhereIsUnavailable() async throws {
     let rules = FetchRules(timeLimit: .seconds(2))
     let fault = try await FetchFixture().fault("https://lists.invalid/list", rules)
@@ -79,7 +79,7 @@ import Trust
     let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     let extra = 10
     let faults = try await withThrowingTaskGroup(of: FetchError?.self) { group in
-      // The places first, so that none of the waiting gets one meanwhile.
+      // Fill the slots first, so that no waiting fetch gets one meanwhile.
       for number in 0..<Limits.hostFetches { group.addTask { await fixture.fault(silent.url("/\(number)"), rules) } }
       while silent.requests.count < Limits.hostFetches { try await Task.sleep(for: .milliseconds(5)) }
       for number in 0..<(Limits.waitingHostFetches + extra) {
@@ -109,7 +109,7 @@ import Trust
     #expect(await early.value == .unavailable("the fetch was cancelled"))
   }
 
-  /// Several hosts on this machine, since of each only a few fetches run.
+  /// Several hosts on this machine, since only a few fetches run for each.
   private static func host(_ number: Int) -> String { "host\(number % 16).example" }
 
   private static func names(of server: LoopbackServer) -> [String] {
@@ -140,7 +140,7 @@ import Trust
     let rules = FetchFixture.rules.with { $0.timeLimit = .seconds(3_600) }
     let extra = 20
     let turnedAway = try await withThrowingTaskGroup(of: FetchError?.self) { group in
-      // The places first, so that none of the waiting gets one meanwhile.
+      // Fill the slots first, so that no waiting fetch gets one meanwhile.
       for number in 0..<Limits.fetches {
         group.addTask { await fixture.fault(server.url(host: Self.host(number)), rules) }
       }

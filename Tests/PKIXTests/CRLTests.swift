@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// Revocation lists of the mock authority, each wrong in one respect, and what follows of each.
+/// Revocation lists of the mock authority, each wrong in one respect, and their findings.
 @Suite struct CRLTests {
   let authority: MockAuthority
   let now = Timestamp(secondsSince1970: 1_795_000_000)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// Which of the two counts, nobody can say (RFC 5280, 4.2).
+  /// It is undefined which of the two applies (RFC 5280, 4.2).
   @Test func anExtensionThatStandsTwiceMakesItMalformed() throws {
     let issuer = try authority.certificateIssuer(.good)
     let good = RevocationListTemplate(issuer: issuer, at: now)

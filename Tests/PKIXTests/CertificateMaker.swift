@@ -4,7 +4,7 @@ import PKIX
 
 @testable import Mock
 
-/// A root and document signers made at will, with the mock issuer's builder.
+/// A root and document signers with any properties, made by the mock issuer's builder.
 struct CertificateMaker {
   static let docType = "org.iso.18013.5.1.mDL"
 

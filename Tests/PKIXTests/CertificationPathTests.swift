@@ -5,8 +5,8 @@ import Testing
 @testable import Mock
 @testable import PKIX
 
-/// The facts that both kinds of paths are checked by: one rule broken at a time, in a path with one intermediate, and
-/// every other rule still kept.
+/// The facts by which both kinds of paths are checked. Each test breaks one rule in a path with one intermediate, and
+/// meets all other rules.
 @Suite struct CertificationPathTests {
   let maker: CertificateMaker
   let middle: CertificateIssuer
@@ -49,7 +49,7 @@ import Testing
     #expect(broken(CertificationPath([forged] + good.dropFirst(), anchorHasSigned: true)) == ["signature 0"])
   }
 
-  /// The search has checked that signature once, and its result counts.
+  /// The search has already checked that signature, and its result is used.
   @Test func `Whether the anchor has signed is what the search found`() throws {
     let good = try path().certificates
     #expect(broken(CertificationPath(good, anchorHasSigned: false)) == ["signature 1"])

@@ -4,8 +4,8 @@ import Testing
 @testable import Mock
 @testable import PKIX
 
-/// Certificates whose keys nobody could compute with in any time. They are read without decoding the key
-/// (`ParsingContext`), and what is not on a named curve is no key: no RSA, DSA or DH ever runs on them.
+/// Certificates with keys that are infeasible to compute with. They are read without decoding the key
+/// (`ParsingContext`). Only a key on a named curve counts, so no RSA, DSA or DH ever runs on them.
 @Suite(.timeLimit(.minutes(10))) struct CostlyCertificateTests {
   private static let number = DER.unsignedInteger([UInt8](repeating: 0xc7, count: 7_000))
 
@@ -21,7 +21,7 @@ import Testing
       info("1.2.840.113549.1.1.10", DER.sequence(), DER.sequence(number, number)),
       info("1.2.840.10040.4.1", DER.sequence(number, DER.unsignedInteger([3]), DER.unsignedInteger([5])), number),
       info("1.2.840.113549.1.3.1", DER.sequence(number, DER.unsignedInteger([2])), number),
-      // A curve by its parameters, and a point far too long for a named one.
+      // A curve given by its parameters, and a point far too long for a named curve.
       info(
         SubjectPublicKeyInfo.ecPublicKeyOID,
         DER.sequence(

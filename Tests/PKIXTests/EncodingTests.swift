@@ -29,7 +29,7 @@ import Testing
     #expect(!isReadable([0x30, 0x83, 0x00] + der[2...]))
     #expect(!isReadable([0x30, 0x84, 0x00, 0x00] + der[2...]))
     #expect(!isReadable([0x30, 0x80] + der[4...] + [0x00, 0x00]))
-    // The signature's bit string in two pieces of a constructed one.
+    // The signature's bit string, constructed of two pieces.
     let template = try maker.signerTemplate()
     let whole = try template.signed(by: maker.root.key)
     // An ECDSA signature is below 128 bytes: its length is one byte, its first bits are all used, and it is a sequence.
@@ -65,8 +65,8 @@ import Testing
 
   @Test(
     arguments: [
-      ([0x00], "zero"), ([0xc5] + zeros(15), "negative"), ([0xff], "negative; 1 octets, at least 8 are needed"),
-      ([0x45] + zeros(20), "21 octets, at most 20 are allowed"),
+      ([0x00], "zero"), ([0xc5] + zeros(15), "negative"), ([0xff], "negative; 1 octets; at least 8 are required"),
+      ([0x45] + zeros(20), "21 octets; at most 20 are allowed"),
     ] as [([UInt8], String)])
   func aSerialNumberThatIsNotPositiveOrTooLongIsAFindingOfTheProfile(number: [UInt8], finding: String) throws {
     let validator = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
@@ -79,7 +79,7 @@ import Testing
     #expect(check?.detail?.contains(finding.split(separator: ";")[0]) == true)
   }
 
-  /// Whether its number is negative or only lacks the zero octet before it: an authority lists the one or the other.
+  /// Its number may be negative, or may only lack the leading zero octet: an authority could list either number.
   @Test func aNegativeNumberIsFoundOnARevocationListInBothSpellings() throws {
     let signer = try Certificate(der: maker.signer { $0.serialNumber = [0xc5] + zeros(15) })
     #expect(signer.hasNegativeSerialNumber && signer.serialNumber == [0xc5] + zeros(15))
@@ -141,8 +141,8 @@ import Testing
     #expect(!isReadable(der))
   }
 
-  /// The certificate's status is then undetermined, and the rest of it is as good as ever. A critical extension that
-  /// can't be read refuses it (RFC 5280, 4.2).
+  /// The certificate's status is then undetermined, but the rest of the certificate remains valid. A critical extension
+  /// that can't be read refuses it (RFC 5280, 4.2).
   @Test func distributionPointsThatAreNotTheirTypeAreAFindingOfTheProfile() throws {
     let oid = CertificateExtension.crlDistributionPointsOID
     func points(_ isCritical: Bool) -> CertificateExtension {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PKIX
 
-/// The mock authority's readers, read by the verifier's side.
+/// The mock authority's readers, read by the verifier.
 @Suite struct MockReaderTests {
   private let now = Timestamp(secondsSince1970: 1_795_168_800)
 

@@ -38,7 +38,7 @@ import Testing
     #expect(PEM.certificates(in: lines.dropLast().joined(separator: "\n") + "\n" + pem) == nil)
   }
 
-  /// A byte order mark or a typing mistake in a first line must not leave a certificate out quietly.
+  /// A byte order mark or a typing mistake in a first line must not silently drop a certificate.
   @Test(arguments: ["\u{feff}", "-", "x"])
   func refusesABlockWhoseBeginningIsNotRecognised(prefix: String) {
     #expect(PEM.certificates(in: prefix + pem + pem) == nil)

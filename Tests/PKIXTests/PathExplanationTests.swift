@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// Why a chain leads to one anchor and to none of the others.
+/// The reasons why a chain leads to one anchor and to no other.
 @Suite struct PathExplanationTests {
   let maker: CertificateMaker
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// Path validation with certificates made for the purpose: one trick at a time, in an otherwise good chain.
+/// Path validation with certificates made for the tests: one attack at a time, in an otherwise valid chain.
 @Suite struct PathTests {
   let maker: CertificateMaker
   let validator: PathValidator
@@ -165,7 +165,7 @@ import Testing
     let own = try #require(detail([root]))
     #expect(own.contains("signed the document itself") && own.contains(#""kind": "document_signer""#))
     #expect(own.contains(#""relax": ["trust.certificate.is_ca", "trust.certificate.key_usage"]"#))
-    // So told, it is trusted.
+    // With these settings, it is trusted.
     let pinned = TrustAnchor(
       certificate: try Certificate(der: root), kind: .documentSigner, docTypes: [CertificateMaker.docType],
       relaxed: [.certificateIsCA, .certificateKeyUsage])
@@ -174,7 +174,7 @@ import Testing
     #expect(detail([stranger])?.hasPrefix("no anchor is the issuer of certificate") == true)
   }
 
-  /// RFC 5280, 6.1: what restricts the certificates below is processed or refuses the path, be it critical or not.
+  /// RFC 5280, 6.1: a restriction on the certificates below is either processed or rejects the path, critical or not.
   @Test(arguments: ["2.5.29.30", "2.5.29.33", "2.5.29.36", "2.5.29.54"])
   func anIntermediateWithConstraintsIsRefused(oid: String) throws {
     let failures = try failuresUnderIntermediate {
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  /// The checks behind the parsing have nothing to look at then.
+  /// The checks after the parsing then have no input.
   @Test func aChainOfWhichOneCertificateIsMalformedIsNoPath() throws {
     let signer = try maker.signer()
     let evaluation = validator.evaluate(
@@ -203,7 +203,7 @@ import Testing
     #expect(evaluation.checks.filter { $0.outcome == .passed }.map(\.code) == [.chainTooLong])
   }
 
-  /// The anchor's settings allow more than its own certificate, and no more than the intermediates' do.
+  /// The anchor's settings override the limit of its own certificate, but not those of the intermediates.
   @Test(arguments: [nil, 1, 0] as [UInt8?])
   func anIntermediateSaysHowManyMayStandBelowIt(pathLength: UInt8?) throws {
     let upper = try issuer("upper")
@@ -325,7 +325,7 @@ import Testing
     let key = try PrivateKey(generatingOn: .p256)
     let first = try maker.signerTemplate(key.publicKey)
     let second = try maker.signerTemplate(under: CertificateIssuer(name: first.subject, key: key))
-    // Its subject is the first one's too, so that it looks self-issued; a name of its own does not help either.
+    // It has the first one's subject, so it looks self-issued; a different name does not help either.
     var renamed = second
     renamed.subject.set(CertificateName.commonName, to: DER.utf8String("another"))
     let chain = try [renamed.signed(by: key), first.signed(by: maker.root.key)]

@@ -39,7 +39,7 @@ import Testing
   @Test func anotherSignerOfTheSameAuthorityIsRefused() throws {
     let key = try PrivateKey(generatingOn: .p256).publicKey
     let first = try maker.signerTemplate(key).signed(by: maker.root.key)
-    // Even with the same key and names: only the serial number, which comes of the content, differs.
+    // Even with the same key and names: only the serial number differs, which is derived from the content.
     var renewed = try maker.signerTemplate(key)
     renewed.notAfter = maker.until + 1
     let second = try renewed.signed(by: maker.root.key)
@@ -66,7 +66,7 @@ import Testing
     #expect(try pinned(root).failures([maker.signer()], at: maker.now) == [.issuerUnknown])
   }
 
-  /// As conformance suites have it, whose signer is an authority of its own.
+  /// As in conformance suites, whose signer is itself an authority.
   @Test func mayBeAnAuthorityWhereItsSettingsSaySo() throws {
     let root = try maker.anchor {
       $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.digitalSignature)
@@ -79,7 +79,7 @@ import Testing
     #expect(evaluation.isTrusted)
     #expect(evaluation.checks.first { $0.code == .certificateIsCA }?.outcome == .warning)
     #expect(try pinned(root.der).failures([root.der], at: maker.now) == [.certificateIsCA])
-    // It certifies nobody by that, and no authority can be relieved of it.
+    // It does not thereby certify others, and the rule cannot be relaxed for an authority.
     let below = PathValidator(anchors: [relaxed], allowsTestCertificates: false)
     #expect(try below.failures([maker.signer()], at: maker.now) == [.issuerUnknown])
     #expect(TrustAnchor(certificate: root, relaxed: [.certificateIsCA]).relaxed.isEmpty)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// An extension that is absent contradicts nothing; the operator's word counts.
+  /// An absent extension contradicts nothing: the operator's settings decide.
   @Test func lacksUsagesWithAWarning() throws {
     let cases: [(Code, String)] = [
       (.certificateExtendedKeyUsage, CertificateExtension.extendedKeyUsageOID),
@@ -122,7 +122,7 @@ import Testing
         try PathValidator(anchors: [maker.anchor()], allowsTestCertificates: false)
           .failures([signer], at: maker.now) == [code])
     }
-    // Settings that name usages mean them.
+    // Usages that the settings name are required.
     let signer = try maker.signer { $0[oid: CertificateExtension.extendedKeyUsageOID] = nil }
     let strict = TrustAnchor(
       certificate: try Certificate(der: signer), kind: .documentSigner, docTypes: [CertificateMaker.docType],
@@ -136,7 +136,7 @@ import Testing
     #expect(try pinned(signer).failures([signer], docType: "other", at: maker.now) == [.issuerNotTrustedForDocType])
   }
 
-  /// Pinned for one type, under an authority that is trusted for another: each counts for its own.
+  /// Pinned for one type, under an authority that is trusted for another type: each applies to its own type.
   @Test func standsBesideItsAuthority() throws {
     let signer = try maker.signer()
     let anchors = [

@@ -4,7 +4,7 @@ import PKIX
 
 @testable import Mock
 
-/// A certificate of every role that keeps every rule, to be changed in one respect.
+/// A certificate of every role that meets every rule, to be changed in one respect.
 struct ProfileMaker {
   typealias Change = (inout CertificateTemplate) -> Void
 

@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// The forms of RFC 5280, 4.2.1.13 that name no address: not the same as no distribution point.
+  /// The forms of RFC 5280, 4.2.1.13 that name no address, which differ from an absent distribution point.
   @Test func theFormsOfADistributionPoint() throws {
     let uri = ProfileMaker.fullName(DER.implicit(6, Array("https://ca.example/crl".utf8)))
     let name = DER.explicit(4, profile.maker.root.name.der)

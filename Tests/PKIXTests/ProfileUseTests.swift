@@ -20,7 +20,7 @@ import Testing
     #expect(try failures(.iaca) { $0[oid: key] = .keyUsage(.crlSign) } == [.certificateKeyUsage])
     #expect(try failures(.vicalSigner) { $0[oid: key] = .keyUsage(.digitalSignature) } == [.certificateKeyUsage])
     #expect(try failures(.documentSigner) { $0[oid: purposes] = nil } == [.certificateExtendedKeyUsage])
-    // The document signer that is certified as a reader.
+    // A document signer that is certified as a reader.
     #expect(
       try failures(.documentSigner) {
         $0[oid: purposes] = .extendedKeyUsage(CertificateRole.readerAuthentication.extendedKeyUsages.sorted())

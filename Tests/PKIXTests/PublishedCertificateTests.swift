@@ -40,14 +40,14 @@ struct PublishedCertificateTests {
     let maker = try CertificateMaker(key: key)
     let live = PathValidator(anchors: [try maker.anchor()], allowsTestCertificates: false)
     #expect(try live.failures([maker.signer()], at: maker.now) == [.testCertificate])
-    // As well if a published list delivers it.
+    // This also holds if a published list contains it.
     var listed = try maker.anchor()
     listed.trustedUntil = maker.until
     let following = PathValidator(anchors: [listed], allowsTestCertificates: false)
     #expect(try following.failures([maker.signer()], at: maker.now) == [.testCertificate])
   }
 
-  /// As signer, as intermediate, as anchor and as a signer that is trusted by itself; and by the compressed point, too.
+  /// As signer, as intermediate, as anchor and as a pinned signer; also with a compressed point.
   @Test func liveModeRefusesAPublishedKeyAtEachPosition() throws {
     let manifest: AnnexDManifest = try PublishedVectors.json("iso18013-5-annexD/manifest.json")
     let key = try PrivateKey(curve: .p256, scalar: manifest.keys.iacaPrivate.bytes)
@@ -83,7 +83,7 @@ struct PublishedCertificateTests {
     }
   }
 
-  /// On three curves, by the hash that other software computes.
+  /// On three curves, by a hash that other software computed.
   @Test(arguments: ["isomdl_iaca_root_cert", "owf_multipaz_iaca_p384", "reader_auth"])
   func theTableKnowsTheKeysOfPublishedLibraries(name: String) throws {
     let text = String(decoding: try PublishedVectors.bytes("isomdl-certs/\(name).pem"), as: UTF8.self)
@@ -113,7 +113,7 @@ struct PublishedCertificateTests {
     }
   }
 
-  /// As `openssl pkey -pubout -outform DER` writes it, and as our own builder of certificates does.
+  /// In the form of `openssl pkey -pubout -outform DER`, and of our own builder of certificates.
   @Test(arguments: Curve.allCases)
   func aKeyIsHashedAsSubjectPublicKeyInfo(curve: Curve) throws {
     let key = try PrivateKey(generatingOn: curve).publicKey

@@ -71,7 +71,7 @@ import Testing
     #expect(check?.detail?.contains("keyUsage or extKeyUsage is not critical") == true)
   }
 
-  // MARK: Whom the signer comes from
+  // MARK: The signer's issuer
 
   @Test func `An empty, an overlong and a malformed chain are refused`() throws {
     #expect(failures([]) == [.listSignerUntrusted])
@@ -81,7 +81,7 @@ import Testing
     #expect(malformed.failures == [.listSignerUntrusted] && malformed.certificates.isEmpty)
   }
 
-  /// Otherwise the certificates after it would not count, and the rest might reach an anchor.
+  /// Otherwise the certificates after it would be ignored, and the rest might reach an anchor.
   @Test func `A chain with one certificate that can't be read is refused`() throws {
     let leaf = try signer()
     let anchors = SignerPath.Anchors(authorities: [root], allowsTestCertificates: true)
@@ -260,7 +260,7 @@ import Testing
     return try Certificate(der: template.signed(by: maker.root.key))
   }
 
-  /// - Parameter issuerName: whom the signer names as its issuer; nil for the intermediate.
+  /// - Parameter issuerName: the issuer that the signer names; nil for the intermediate.
   private func longPath(
     issuerName: String? = nil, _ change: (inout CertificateTemplate) -> Void = { _ in }
   ) throws -> (leaf: Certificate, intermediate: Certificate, root: Certificate) {

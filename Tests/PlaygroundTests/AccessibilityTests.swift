@@ -24,7 +24,7 @@ extension PlaygroundTests {
         try await page.browser.press(Self.enter)
         try await page.browser.wait(until: "!document.getElementById('answer').hidden")
         try await page.settle()
-        // Reading goes on where something new has come.
+        // The screen reader continues at the new content.
         #expect(try await page.browser.run("return document.activeElement.id") == "request-title")
         try await tab(to: "variant-filter", in: page)
         try await page.browser.press(Array("device-signature-zero").map(String.init))
@@ -86,7 +86,7 @@ extension PlaygroundTests {
       return zip([0.2126, 0.7152, 0.0722], linear).reduce(0) { $0 + $1.0 * $1.1 }
     }
 
-    /// The exponent is 2.4; 2.5 is near enough for what is compared here.
+    /// The exponent is 2.4; 2.5 is accurate enough here.
     private static func power(_ value: Double) -> Double { value * value * value.squareRoot() }
   }
 }

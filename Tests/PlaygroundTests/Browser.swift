@@ -45,7 +45,7 @@ struct Browser: Sendable {
 
   func open(_ address: String) async throws { _ = try await post("url", ["url": .string(address)]) }
 
-  /// The value of a function's body, which may wait: a promise is waited for.
+  /// The value of a function's body; a promise is awaited.
   @discardableResult
   func run(_ script: String, _ arguments: JSON...) async throws -> JSON {
     try await post("execute/sync", ["script": .string(script), "args": .array(arguments)])
@@ -72,13 +72,13 @@ struct Browser: Sendable {
     _ = try await run("document.querySelector(arguments[0]).click()", .string(selector))
   }
 
-  /// Clicks as a person does, which the Digital Credentials API asks for.
+  /// Clicks like a person, as the Digital Credentials API requires.
   func tap(_ selector: String) async throws {
     let element = try await element(selector)
     _ = try await post("element/\(element)/click", [:])
   }
 
-  /// Goes on inside of a frame, after the body before it.
+  /// Runs the body inside a frame, and then leaves the frame.
   func inside(_ selector: String, _ body: () async throws -> Void) async throws {
     let frame = try await element(selector)
     _ = try await post("frame", ["id": [Self.elementKey: .string(frame)]])
@@ -127,7 +127,7 @@ struct Browser: Sendable {
     try await command("DigitalCredentials.setVirtualWalletBehavior", parameters)
   }
 
-  /// Presses keys one after the other, wherever the focus is.
+  /// Presses keys one after the other, on the focused element.
   func press(_ keys: String...) async throws { try await press(keys) }
 
   func press(_ keys: [String]) async throws {
@@ -143,7 +143,7 @@ struct Browser: Sendable {
     try await post("se/log", ["type": "browser"]).array?.compactMap { $0["message"]?.string } ?? []
   }
 
-  /// As of a person who has chosen dark colours, or a screen of another width.
+  /// Emulates a preference for dark colours, or another screen width.
   func emulate(dark: Bool, width: Int64 = 1280, phone: Bool = false) async throws {
     let scheme: JSON = ["name": "prefers-color-scheme", "value": .string(dark ? "dark" : "light")]
     try await command("Emulation.setEmulatedMedia", ["features": [scheme]])
@@ -164,7 +164,7 @@ struct Browser: Sendable {
     return image
   }
 
-  /// What axe finds in the page (`MDOC_AXE` names its script); nothing without axe.
+  /// The findings of axe in the page (`MDOC_AXE` names its script); none without axe.
   func accessibilityFindings() async throws -> JSON {
     guard let path = getenv("MDOC_AXE") else { return [] }
     return try await run(
@@ -187,7 +187,7 @@ struct Browser: Sendable {
     try await Self.call(driver.port, "POST", "/session/\(session)/\(path)", body)
   }
 
-  /// One call on a connection and a thread of its own, as the rest of the process computes.
+  /// One call on its own connection and thread, since the rest of the process is busy.
   private static func call(_ port: UInt16, _ method: String, _ path: String, _ body: JSON?) async throws -> JSON {
     let result = Locked<Result<JSON, BrowserFault>>(.failure(BrowserFault("no thread for the call")))
     await BackgroundThread.run {
@@ -203,7 +203,7 @@ struct Page: Sendable {
   let browser: Browser
   let mode: TestServer
 
-  /// Asks by the protocols of this family, and waits for the request.
+  /// Requests by the protocols of this family, and waits for the request.
   func ask(by family: String = "apple-in-app") async throws {
     try await browser.click("input[name=family][value='\(family)']")
     try await browser.click("#make")
@@ -211,7 +211,7 @@ struct Page: Sendable {
     #expect(try await browser.run("return document.getElementById('problem').hidden") == true)
   }
 
-  /// Answers with the mock wallet in a named way, and waits for the verdict.
+  /// Responds with a named variant of the mock wallet, and waits for the verdict.
   func answer(_ variant: String) async throws {
     try await browser.run(
       """
@@ -265,7 +265,7 @@ extension Page {
     return try #require(address.string)
   }
 
-  /// Answers as a wallet on another device, which knows only the address of its request.
+  /// Responds like a wallet on another device, which knows only the address of its request.
   func answerAsWallet(_ requestURI: String, in session: JSON) async throws {
     let answer = try await post(
       "/v1/test/mock_responses",
@@ -279,7 +279,7 @@ extension Page {
   }
 }
 
-/// Opens the page in a browser of its own, and ends browser and server after the body.
+/// Opens the page in a new browser, and ends browser and server after the body.
 func withPage(
   circuits: CircuitLibrary? = nil, documentation: DocumentationSite? = nil,
   clock: @escaping @Sendable () -> Timestamp = Timestamp.systemNow,
@@ -310,7 +310,7 @@ func withPage(
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Only where there is a browser, unless there has to be one.
+  /// Runs only if there is a browser, unless a browser is required.
   static var inABrowser: Self {
     .enabled(
       if: DriverProcess.isHere && !DriverProcess.isLeftOut || DriverProcess.isRequired,
@@ -318,7 +318,7 @@ extension Trait where Self == ConditionTrait {
   }
 }
 
-/// Why a browser could not be driven.
+/// The reason why a browser could not be controlled.
 struct BrowserFault: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

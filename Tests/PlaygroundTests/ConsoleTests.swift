@@ -16,7 +16,7 @@ extension PlaygroundTests {
         until: "!document.getElementById('place-\(place)').hidden && !document.body.hasAttribute('aria-busy')")
     }
 
-    /// Sessions of every end, the oldest first.
+    /// Sessions with every outcome, oldest first.
     private func sessions(_ page: Page) async throws -> [JSON] {
       let body: JSON = [
         "protocols": ["apple-in-app"], "template": "over-18", "client_reference_id": "order-17",
@@ -55,7 +55,7 @@ extension PlaygroundTests {
         #expect(try await page.browser.run("return history.length > 1 && document.activeElement.id") == "session-title")
         try await page.browser.run("history.back()")
         try await settle(page, "sessions")
-        // No value of a document is there, not even of a verified session.
+        // The page has no value of a document, not even of a verified session.
         try await open(page, "session=" + (made[0]["id"]?.string ?? ""))
         #expect(try await page.browser.text("#session").contains("verification_session.verified"))
         #expect(try await page.browser.run("return document.body.textContent.includes('Morgan')") == false)

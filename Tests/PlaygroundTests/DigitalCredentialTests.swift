@@ -11,7 +11,7 @@ extension PlaygroundTests {
 
     @Test func `the request is passed on and the answer handed in, both unchanged`() async throws {
       try await withPage { page in
-        // Notes what the browser is given and what the page submits.
+        // Notes the browser's input and the page's submits.
         try await page.browser.run(
           """
           const { fetch } = window;
@@ -157,7 +157,7 @@ extension PlaygroundTests {
             "code": .null, "id": session["id"] ?? .null, "response_code": .null, "status": "verified",
           ]
           #expect(end == expected, "\(name)")
-          // It was reached by no link.
+          // It was not opened by a link.
           #expect(try await Self.read(session, in: page, with: nil)["result"]?["documents"] != nil)
         }
         let open = try await Self.session(in: page, by: "org-iso-mdoc", origin: site)

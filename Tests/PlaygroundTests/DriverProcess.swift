@@ -4,11 +4,11 @@ import TestMode
 
 @testable import App
 
-/// A program in a process of its own, which ends with this object: by default chromedriver, whose browsers end with it.
+/// A program in its own process, which ends with this object: by default chromedriver, whose browsers end with it.
 final class DriverProcess: Sendable {
   static let program = "/usr/bin/chromedriver"
   static var isHere: Bool { access(program, X_OK) == 0 && access("/usr/bin/chromium", X_OK) == 0 }
-  /// Where this is set, a missing browser is a failure and no reason to skip; 0 skips these tests in any case.
+  /// If this is set, a missing browser is a failure instead of a reason to skip; 0 always skips these tests.
   private static var setting: String? { getenv("MDOC_BROWSER").map { String(cString: $0) } }
   static var isRequired: Bool { setting != nil && !isLeftOut }
   static var isLeftOut: Bool { setting == "0" }
@@ -17,8 +17,8 @@ final class DriverProcess: Sendable {
   private let id: pid_t
   private let output: Int32
 
-  /// Starts it, and waits until it says its port.
-  /// - Parameter announcement: what it says before the port.
+  /// Starts it, and waits until it prints its port.
+  /// - Parameter announcement: the text that it prints before the port.
   init(
     _ words: [String] = [program, "--port=0"], environment: [String: String] = [:],
     announcing announcement: String = "successfully on port "
@@ -62,7 +62,7 @@ final class DriverProcess: Sendable {
     close(output)
   }
 
-  /// Reads up to "… started successfully on port 12345." or its like, for at most half a minute.
+  /// Reads up to "… started successfully on port 12345." or similar text, for at most half a minute.
   private static func announcedPort(from descriptor: Int32, after marker: String) -> UInt16? {
     var text = ""
     var chunk = [UInt8](repeating: 0, count: 4096)
@@ -79,7 +79,7 @@ final class DriverProcess: Sendable {
     }
   }
 
-  /// Asks it to end, and after five seconds no longer asks.
+  /// Asks it to end, and kills it after five seconds.
   private static func end(_ id: pid_t) {
     kill(id, SIGTERM)
     for _ in 0..<100 {
@@ -92,13 +92,13 @@ final class DriverProcess: Sendable {
 }
 
 extension String {
-  /// Where a text first ends.
+  /// The end of the text's first occurrence.
   fileprivate func range(of text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
   }
 }
 
-/// One call of chromedriver: JSON to and fro over HTTP/1.1.
+/// One call of chromedriver: JSON in both directions over HTTP/1.1.
 struct WebDriverCall: Sendable {
   let port: UInt16
   let method: String

@@ -9,7 +9,7 @@ import Testing
 @testable import App
 
 extension PlaygroundTests {
-  /// The hosted page of a session, as a person meets it.
+  /// The hosted page of a session, as a person uses it.
   @Suite struct HostedPageTests {
     /// A session with a page at this server.
     private static func session(
@@ -52,7 +52,7 @@ extension PlaygroundTests {
         #expect(try await page.browser.text("#purpose") == "You must be old enough.")
         #expect(try await page.browser.text("#documents").contains("18 or older"))
         try await page.browser.wait(until: "document.getElementById('qr').naturalWidth > 0")
-        // The secret is in no address any more.
+        // The address no longer contains the secret.
         #expect(try await page.browser.run("return location.hash") == "")
         let image = try await page.browser.screenshot("hosted-page")
         let shown = try await page.browser.run("return document.getElementById('link').getAttribute('href')").string
@@ -67,7 +67,7 @@ extension PlaygroundTests {
         let query = try #require(await page.browser.run("return location.search").string)
         let prefix = "?session=\(id)&response_code="
         #expect(query.hasPrefix(prefix))
-        // The address where it came back to takes no query: that is JSON, and a page without an icon.
+        // The address that it returned to takes no query: it is JSON, a page without an icon.
         let complaints = try await page.browser.console().filter { !$0.contains("400") && !$0.contains("favicon") }
         #expect(complaints == [])
         let path = "/v1/verification_sessions/\(id)?expand[]=result"
@@ -102,7 +102,7 @@ extension PlaygroundTests {
         let session = try await Self.session(in: page)
         let id = try #require(session["id"]?.string.flatMap(SessionID.init))
         let waits = page.mode.server.updater.inForce.current.state.waits
-        // Others use up the session's share.
+        // Other requests use up the session's share.
         let held = (0..<4).compactMap { _ in
           waits.enter(id, of: TestServer.relyingPartyID, from: nil, atMost: .seconds(60)) { Set($0) }
         }
@@ -114,7 +114,7 @@ extension PlaygroundTests {
           return performance.getEntriesByType('resource')
             .filter(({ name }) => name.split('?')[0].endsWith('/page')).length
           """)
-        // At once, at once, and after 1, 3 and 7 seconds at the earliest.
+        // Twice at once, and after 1, 3 and 7 seconds at the earliest.
         #expect((2...5).contains(count.integer ?? 0), "\(count)")
         _ = try await page.post("/v1/verification_sessions/\(id.text)/cancel", [:])
         // Coming back to the page ends its pause. The secret has ended with the session.
@@ -184,7 +184,7 @@ extension PlaygroundTests {
         try await page.browser.click("#simulate button[data-outcome=\(button)]")
         if status == "verified" {
           try await page.browser.wait(until: "location.pathname === '/healthz'")
-          // What the browser brings back reads the result.
+          // The code that the browser returns with reads the result.
           let query = try await page.browser.run("return location.search").string ?? ""
           let code = try #require(query.split(separator: "response_code=").last.map(String.init))
           let path = "/v1/verification_sessions/\(session["id"]?.string ?? "")"
@@ -243,7 +243,7 @@ extension PlaygroundTests {
       }
     }
 
-    /// How to come to each state of the page.
+    /// The way to each state of the page.
     private static let states:
       [(name: String, protocols: [String], reach: @Sendable (Page, JSON) async throws -> Void)] = [
         ("asked-browser", ["org-iso-mdoc", "openid4vp"], { _, _ in }),
@@ -267,7 +267,7 @@ extension PlaygroundTests {
         (
           "scanned", ["openid4vp"],
           { page, session in
-            // Until the page waits, nobody notes that a wallet came.
+            // Until the page waits, a wallet's visit is not noticed.
             try await Task.sleep(for: .seconds(1))
             let path = session["requests"]?.array?.first?["data"]?["request_uri"]?.string ?? ""
             try await page.browser.run("return fetch(arguments[0]).then(() => 0)", .string(path))
@@ -299,7 +299,7 @@ extension PlaygroundTests {
 
     @Test(.enabled(if: getenv("MDOC_AXE") != nil, "MDOC_AXE names no axe.min.js"))
     func `axe finds nothing in any state, in light and dark, on a desktop and on a phone`() async throws {
-      // Screenshots are of all screens.
+      // Screenshots cover all screens.
       let screens: [(width: Int64, isDark: Bool)] =
         getenv("MDOC_SCREENSHOTS") == nil
         ? [(1280, false), (390, true)]

@@ -8,11 +8,11 @@ import Presentation
 import TestSupport
 import Testing
 
-/// The page of test mode in a browser. One after the other: a browser takes what this machine has.
+/// The page of test mode in a browser. Run one at a time, since a browser uses all of this machine.
 @Suite(.serialized, .inABrowser, .timeLimit(.minutes(5))) enum PlaygroundTests {}
 
 extension PlaygroundTests {
-  /// Asking, answering and the verdict, by mouse.
+  /// The request, the response and the verdict, by mouse.
   @Suite struct VerificationTests {
     @Test func `it loads without an error, and nothing from elsewhere`() async throws {
       try await withPage { page in
@@ -194,7 +194,7 @@ extension PlaygroundTests {
         try await page.settle()
         try await page.answer("zk-namespace-other")
         #expect(try await page.browser.text("#banner") == "Rejected zk.namespace_mismatch")
-        // The form asks for documents as they are.
+        // The form requests documents unchanged.
         try await page.ask(by: "web")
         let offered = try await page.browser.run(
           "return [...document.querySelectorAll('#variant option')].map((option) => option.value)")
@@ -249,7 +249,7 @@ extension PlaygroundTests {
         try await page.browser.wait(until: "document.getElementById('banner') !== null")
         #expect(try await page.browser.text("#banner").hasPrefix("Verified"))
         #expect(try await page.browser.run("return location.search") == "")
-        // In an app there is no page.
+        // An app's session has no page.
         try await page.ask()
         #expect(try await page.browser.count("#hosted[hidden]") == 1)
       }

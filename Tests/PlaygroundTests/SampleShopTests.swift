@@ -51,7 +51,7 @@ extension PlaygroundTests {
         try await Self.buy(browser, at: site, "verified", "Cheers!", "verification_session.verified")
         try await Self.buy(browser, at: site, "device-signature-bit-flipped", "No wine: failed", nil)
         try await Self.buy(browser, at: site, "canceled", "No wine: canceled", "verification_session.canceled")
-        // A link that somebody else began.
+        // A link from someone else's session.
         let address = try await browser.run("return location.href").string ?? ""
         try await browser.run("document.cookie = 'visitor=; Max-Age=0; Path=/'; return 1")
         try await browser.open(address.replacing("session=vs_", with: "session=vs_A"))
@@ -63,7 +63,7 @@ extension PlaygroundTests {
       await browser.end()
     }
 
-    /// A port that is free now.
+    /// A currently free port.
     private static func freePort() throws -> UInt16 {
       let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       defer { close(socket) }

@@ -10,7 +10,7 @@ import Trust
 
 @testable import Presentation
 
-/// `org-iso-mdoc` answered by a wallet that is written out here: what it encrypts, and under which transcript.
+/// `org-iso-mdoc` with a wallet that is written here: its plaintext, and its transcript.
 @Suite struct AnnexCTests {
   private static let origin = "https://shop.example"
   private let setup: MockSetup
@@ -20,7 +20,7 @@ import Trust
   /// The wallet's deviation.
   private struct Wallet {
     var origin = AnnexCTests.origin
-    /// The encryption info as it goes into the transcript.
+    /// The encryption info in the form that the transcript contains.
     var encryptionInfo: (String) -> CBORValue = { .text($0) }
     var info: (SessionTranscript) -> [UInt8] = { $0.encoded }
     var label: CBORValue = "dcapi"
@@ -28,7 +28,7 @@ import Trust
     var encapsulatedKey: ([UInt8]) -> [UInt8] = { $0 }
     var ciphertext: ([UInt8]) -> [UInt8] = { $0 }
     var recipient: PublicKey?
-    /// The transcript that the device signs, where it is not that of the encryption.
+    /// The transcript that the device signs, if it differs from the encryption's.
     var signedOrigin: String?
     var readerKey: PublicKey?
     var plaintext: [UInt8]?
@@ -135,7 +135,7 @@ import Trust
     for length in stride(from: 0, to: good.count, by: 13) {
       #expect(try !isAccepted(Array(good.prefix(length))))
     }
-    // The head, the keys and the encapsulated key whole; the ciphertext here and there.
+    // All of the head, the keys and the encapsulated key; samples of the ciphertext.
     for bit in Array(0..<800) + Array(stride(from: 800, to: good.count * 8, by: 411)) {
       var damaged = good
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -175,7 +175,7 @@ import Trust
     }
   }
 
-  /// The report names the mistake, and the answer stays refused.
+  /// The report names the mistake, and the response remains rejected.
   @Test func aKnownMistakeIsNamed() throws {
     let mistakes: [(String, (inout Wallet) -> Void)] = [
       ("the origin https://shop.example/", { $0.origin = "https://shop.example/" }),
@@ -220,7 +220,7 @@ import Trust
 }
 
 extension AnnexCChallenge {
-  /// The recipient's key out of the encryption info, as a wallet reads it.
+  /// The recipient's key from the encryption info, as a wallet reads it.
   fileprivate borrowing func recipientKey() throws -> PublicKey {
     let info = try CBORItem(parsing: try #require(Base64.decodeURLSafe(encryptionInfo)))
     let parts = try #require(info.elements.map { Array($0) })

@@ -8,7 +8,7 @@ import Testing
 @testable import Mock
 @testable import Presentation
 
-/// The envelope's members, and what is looked at without being opened.
+/// The envelope's members, and the checks before it is opened.
 @Suite struct AppleEnvelopeTests {
   private let setup: MockSetup
   private let merchant = AppleMerchant(merchantID: "merchant.example.shop", teamID: "ABCDE12345")

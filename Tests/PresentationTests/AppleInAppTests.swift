@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mock
 
-/// A refused in-app answer says which mistake would have made it; it stays refused.
+/// A rejected in-app response names a likely mistake; it remains rejected.
 @Suite struct AppleMistakeTests {
   private let setup: MockSetup
   private let key: PrivateKey
@@ -18,7 +18,7 @@ import Testing
     key = try PrivateKey(generatingOn: .p256)
   }
 
-  /// The detail of the first failed check of an answer that was made for a session like this.
+  /// The detail of the first failed check of a response that was made for a similar session.
   private func detail(
     nonce: [UInt8]? = nil, merchant: AppleMerchant? = nil, recipient: PublicKey? = nil,
     others: AppleInApp.Others = .none,
@@ -70,7 +70,7 @@ import Testing
         == "pkRHash does not match any of this merchant's 1 configured keys")
     let said = try detail(
       recipient: other, others: .init(merchants: [], keys: [other]), is: .envelopeRecipientKeyUnknown)
-    #expect(said == "it is encrypted to a key of a different merchant of this relying party")
+    #expect(said == "it is encrypted to the key of another merchant of this relying party")
   }
 
   @Test func `the hash of the SubjectPublicKeyInfo for the point's`() throws {

@@ -141,7 +141,7 @@ struct AppleSampleTests {
       DocumentRequest(
         docType: DocType.mDL, elements: [ElementRequest(ElementReference(Namespace.mDL, "family_name"))], ageOver: [21])
     ])
-    // The sample's licence has expired, by an `expiry_date` that comes unasked.
+    // The sample's licence has expired by its `expiry_date`, which was not requested.
     #expect(try sample.verify(request: request).codes == [.documentExpired])
     request.documents[0].acceptsExpired = true
     let verdict = try sample.verify(request: request)

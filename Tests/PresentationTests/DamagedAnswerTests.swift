@@ -6,7 +6,7 @@ import Testing
 
 @testable import Presentation
 
-/// A good answer that ends too early is never verified, wherever it ends.
+/// A truncated response is never verified, regardless of the position.
 @Suite struct TruncationTests {
   let small: SmallAnswer
 
@@ -55,7 +55,7 @@ import Testing
 
 /// One flipped bit never yields a verified result other than the original's.
 ///
-/// Bits that nobody signs (names of ignored members, say) may flip and the answer still verify, with the same result.
+/// Unsigned bits, such as those in names of ignored members, may flip: the response then verifies with the same result.
 /// Every bit: `MDOC_EXHAUSTIVE=1 swift test -c release -Xswiftc -enable-testing --filter BitFlipTests`.
 @Suite struct BitFlipTests {
   let small: SmallAnswer

@@ -10,7 +10,7 @@ import Testing
 @testable import Mock
 @testable import Presentation
 
-/// Requests as they are written, read back with nothing but CBOR and COSE.
+/// The written requests, read back with only CBOR and COSE.
 @Suite struct DeviceRequestTests {
   private let transcript: SessionTranscript
   private let mDL = DocumentRequest(
@@ -132,7 +132,7 @@ import Testing
     let other = try read([element("portrait", true), element("sex", true, retain: true), element("height")])
     #expect(other.substitutes == ["height: sex"])
     #expect(try read([element("portrait", true), element("height")]).substitutes == ["height: portrait"])
-    // Any of its own alternatives stands in too.
+    // Any of its own alternatives is also a substitute.
     let two = try read([element("sex", true, or: ["sex_2"]), element("height")])
     #expect(two.substitutes == ["sex: sex_2", "height: sex sex_2"])
   }
@@ -148,7 +148,7 @@ import Testing
     #expect(four.substitutes == ["a: family_name", "b: family_name", "c: family_name"])
   }
 
-  /// A wallet may try every combination, so that there are 4,096 at the most.
+  /// A wallet may try every combination, so there are at most 4,096.
   @Test func noMoreThanTwelveOptionalElementsHaveSubstitutes() throws {
     let few = try read([element("r", true)] + (1...12).map { element("o\($0)") })
     #expect(few.item[key: "version"]?.text == "1.1" && few.substitutes.count == 12)
@@ -166,7 +166,7 @@ import Testing
       #expect(item.memberNames == ["version", "docRequests", "deviceRequestInfo"])
       #expect(item[key: "version"]?.text == "1.1")
       #expect(try #require(item.info) == "[[0]]")
-      // A proof shows all that is asked for, so there is nothing optional if only a proof is welcome.
+      // A proof shows all requested elements, so none is optional if only a proof is accepted.
       let info = try #require(item.itemsRequests?.first?[key: "requestInfo"])
       #expect((info[key: "alternativeDataElements"] == nil) == isRequired)
     }
@@ -303,12 +303,12 @@ extension CBORItem {
 struct ReaderFixture {
   static let now = Timestamp(secondsSince1970: 1_795_000_000)
   let identity: ReaderIdentity
-  /// The authority's own certificate, where it is no intermediate.
+  /// The authority's own certificate, unless it is an intermediate.
   let root: Certificate
 
   /// - Parameters:
   ///   - hasIntermediate: whether the chain is of two certificates.
-  ///   - change: what is changed in the reader's certificate before it is signed.
+  ///   - change: the change to the reader's certificate before it is signed.
   init(
     curve: Curve = .p256, hasIntermediate: Bool = false, _ change: (inout CertificateTemplate) -> Void = { _ in }
   ) throws {

@@ -99,7 +99,7 @@ extension OpenID4VPRequestTests {
     let server = OpenID4VPRequest(fixture.request, challenge: fixture.challenge(OpenID4VPFixture.server))
     #expect(try sent(server.signed(by: reader(text))) == nil)
 
-    // One client_metadata for all: who has other metadata does not sign.
+    // All readers share one client_metadata: a reader with other metadata does not sign.
     for (texts, expected, signatures) in [
       ([nil, text], text, 2), ([text, other, nil, text], text, 3), ([other, text], other, 1), ([nil], nil, 1),
     ] as [([String?], String?, Int)] {

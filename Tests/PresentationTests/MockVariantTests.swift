@@ -7,8 +7,8 @@ import Presentation
 import Testing
 import Trust
 
-/// Every way to be wrong that the mock wallet knows is refused with exactly the codes that it names, and every right
-/// one verifies: the mock shares no parser with the verifier.
+/// Every wrong variant of the mock wallet is rejected with exactly its announced codes, and every right variant
+/// verifies. The mock shares no parser with the verifier.
 @Suite struct MockVariantTests {
   static let inApp = MockVariant.all.filter {
     [.anyProtocol, .appleInApp, .withoutReaderKey].contains($0.applicability) && $0.request.documents.count == 1
@@ -95,7 +95,7 @@ struct MockSetup {
     return apple.authenticate(answer, answering: challenge, request: PresentationRequest(request), at: now).conclude()
   }
 
-  /// The secret that opened the answer; nil if it does not open.
+  /// The secret that opened the response; nil if it does not open.
   func opening(of answer: [UInt8]) throws -> AppleOpening? {
     let challenge = try AppleChallenge(nonce: Array(0..<32), merchantID: session.merchantID, teamID: session.teamID)
     let heard = Locked<AppleOpening?>(nil)

@@ -1,7 +1,7 @@
 import Presentation
 import Testing
 
-/// Apple takes nonces of up to 64 bytes (row A17); fewer than 16 can be guessed.
+/// Apple accepts nonces of up to 64 bytes (row A17); fewer than 16 bytes can be guessed.
 @Suite struct NonceLengthTests {
   @Test(arguments: [0, 15, 65, 1_000]) func otherLengthsAreNoChallenge(count: Int) {
     #expect(throws: AppleChallengeError.nonceLength) {

@@ -10,7 +10,7 @@ import Trust
 
 @testable import Mock
 
-/// One small good answer, under an Apple session, for properties over all its bytes.
+/// One small good response, under an Apple session, for properties over all its bytes.
 ///
 /// Everything in it is fixed (keys, session, time), so that a failure can be repeated.
 struct SmallAnswer {
@@ -63,7 +63,7 @@ struct SmallAnswer {
     ).conclude()
   }
 
-  /// Encrypted again around the plaintext, which only a wallet can do.
+  /// Encrypts the plaintext again, as only a wallet can.
   func verify(plaintext: [UInt8]) throws -> Verdict { try verify(envelope: seal(plaintext)) }
 
   func seal(_ plaintext: [UInt8]) throws -> [UInt8] {
@@ -83,7 +83,7 @@ struct SmallAnswer {
 }
 
 extension Verdict {
-  /// Everything that a relying party gets to see of an accepted answer, values included; nil where it is refused.
+  /// Everything that a relying party sees of an accepted response, including values; nil if it is rejected.
   var shownResult: String? {
     guard case .accepted(let presentation) = outcome else { return nil }
     func show(_ elements: [AcceptedDocument.Element]) -> String {
@@ -117,5 +117,5 @@ extension Verdict {
   }
 }
 
-/// Whether every single bit is to be flipped, or 2,000 by a seed: `MDOC_EXHAUSTIVE=1`, meant for a release build.
+/// Whether to flip every single bit, or 2,000 chosen by a seed: `MDOC_EXHAUSTIVE=1`, meant for a release build.
 let isExhaustive = ProcessInfo.processInfo.environment["MDOC_EXHAUSTIVE"] == "1"

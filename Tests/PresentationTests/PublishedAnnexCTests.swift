@@ -7,7 +7,7 @@ import Trust
 
 @testable import Presentation
 
-/// Published answers and transcripts of ISO/IEC TS 18013-7, Annex C.
+/// Published responses and transcripts of ISO/IEC TS 18013-7, Annex C.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedAnnexCTests {
   private struct Deterministic: Decodable {
@@ -24,7 +24,7 @@ struct PublishedAnnexCTests {
     let transcriptDigestHex: HexBytes
   }
 
-  /// It holds no document: it opens and is then found empty.
+  /// It opens, but holds no document.
   @Test func theDeterministicAnswerOpens() throws {
     let vector: Deterministic = try PublishedVectors.json("iso18013-7-annexC/ANNEXC-DETERMINISTIC-001.json")
     let verdict = try verify(vector, origin: vector.origin)
@@ -48,7 +48,7 @@ struct PublishedAnnexCTests {
     #expect(transcript.encoded == expected + vector.transcriptDigestHex.bytes)
   }
 
-  /// Their keys are not published, so that they can't be opened.
+  /// Their keys are not published, so they cannot be opened.
   @Test func publishedAnswersAreEncryptedResponses() throws {
     struct Answer: Decodable {
       struct Data: Decodable { let response: String }

@@ -103,7 +103,7 @@ struct AnnexDTests {
   }
 }
 
-/// Requests that others published, against those that are written here.
+/// Requests that others published, compared with our own.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedRequestTests {
   private struct Sample: Decodable {
@@ -158,7 +158,7 @@ struct PublishedRequestTests {
     return DeviceRequest(PresentationRequest(documents: [document])).encoded
   }
 
-  /// Its origin is not published, so that its signature can't be checked.
+  /// Its origin is not published, so its signature cannot be checked.
   @Test func theSignedRequestOfAppleHasTheMembersThatWeWrite() throws {
     let sample: Sample = try PublishedVectors.json("apple-dcapi/apple-doc-sample-request.json")
     let apples = try CBORItem(parsing: try #require(Base64.decodeURLSafe(sample.data.deviceRequest)))

@@ -9,7 +9,7 @@ import Trust
 
 @testable import Presentation
 
-/// A reader's submissions, right and wrong in one respect.
+/// A reader's submissions, correct or wrong in one respect.
 @Suite struct ReaderSessionTests {
   private static let select: [UInt8] = [0x91, 0x02, 0x01]
   private static let request: [UInt8] = [0x91, 0x02, 0x02]
@@ -38,7 +38,7 @@ import Trust
       privateKey: privateKey)
   }
 
-  /// The response of a device that understood the handover as it is given here.
+  /// The response of a device that used the given handover.
   private func response(_ handover: Proximity.Handover = .qr, isMac: Bool = false) throws -> [UInt8] {
     let transcript = Proximity.transcript(deviceEngagement: engagement, readerKey: readerKey, handover: handover)
     return try setup.wallet.answer(

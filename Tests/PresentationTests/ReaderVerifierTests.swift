@@ -10,7 +10,7 @@ import Testing
 @testable import Mock
 @testable import Presentation
 
-/// The identification of readers, as in a wallet.
+/// The identification of readers, as wallets do it.
 @Suite struct ReaderVerifierTests {
   let now = Timestamp(secondsSince1970: 1_795_000_000)
   let transcript = AnnexCChallenge.transcript(encryptionInfo: "AAAA", origin: "https://shop.example")
@@ -99,7 +99,8 @@ import Testing
 
   @Test func `every document must be covered by a good signature`() throws {
     #expect(failed(verify(DeviceRequest(request).encoded)) == [.readerAuthMissing])
-    // Without the second document's signature, the one over all covers it; without that one nothing does.
+    // Without the second document's signature, the signature over all documents covers it. Without that signature, none
+    // does.
     let item = try CBORItem(parsing: signed())
     let documents = try #require(item[key: "docRequests"]?.elements.map(Array.init))
     let bare: CBORValue = ["itemsRequest": .encoded(Array(try #require(documents[1][key: "itemsRequest"]).encoded))]
@@ -118,7 +119,7 @@ import Testing
     let other = AnnexCChallenge.transcript(encryptionInfo: "AAAA", origin: "https://evil.example")
     let report = try verify(signed(), other)
     #expect(!report.isAuthenticated && failed(report) == [.readerSignatureInvalid, .readerAuthMissing])
-    // Another order of documents is another request to the signature over all.
+    // To the signature over all documents, another order is another request.
     let item = try CBORItem(parsing: signed())
     let documents = try #require(item[key: "docRequests"]?.elements.map(Array.init))
     let swapped = CBORValue.array(documents.reversed().map { .encoded(Array($0.encoded)) })
@@ -145,14 +146,14 @@ import Testing
   @Test func `a certificate for something else is no reader's`() throws {
     let fixture = try ReaderFixture()
     let bytes = try DeviceRequest(request, signedBy: fixture.identity, over: transcript).encoded
-    // It is trusted by itself, and has no extended key usage.
+    // It is trusted directly, and has no extended key usage.
     let report = verify(bytes, roots: [fixture.identity.leaf])
     #expect(failed(report) == [.readerCertificateProfile, .readerAuthMissing])
     // With an explicit option there is only a warning.
     let relaxed = ReaderVerifier(roots: [fixture.identity.leaf], relaxingProfile: true)
       .verify(deviceRequest: bytes, over: transcript, at: now)
     #expect(relaxed.isAuthenticated && outcome(of: .readerCertificateProfile, relaxed) == .warning)
-    // OpenID4VP does not say what it must be for, so there it warns.
+    // OpenID4VP does not prescribe its usage, so it is only a warning there.
     let object = try object(by: fixture.identity)
     for isStrict in [false, true] {
       let report = ReaderVerifier(roots: [fixture.identity.leaf], isStrict: isStrict)
@@ -293,7 +294,7 @@ import Testing
     #expect(failed(verify(object: try object(), origin: "https://evil.example")) == [.readerOriginMismatch])
     #expect(failed(verify(object: try object(without: ["expected_origins"]))) == [.readerOriginMismatch])
     #expect(failed(verify(object: try object([.init("expected_origins", [])]), origin: nil)) == [.readerOriginMismatch])
-    // By redirect, no page hands it over.
+    // By redirect, no page passes it on.
     let redirected = try object([.init("response_mode", "direct_post.jwt")], without: ["expected_origins"])
     #expect(verify(object: redirected).isAuthenticated)
     let unknown = verify(object: try object(), origin: nil)

@@ -7,7 +7,7 @@ import Testing
 @testable import Mock
 @testable import Presentation
 
-/// Data in place of a response or an envelope are refused, and the refusal names them.
+/// Data in place of a response or an envelope are rejected, and the rejection names their form.
 @Suite struct RecognitionTests {
   let setup: MockSetup
   private let response: [UInt8]
@@ -60,7 +60,7 @@ import Testing
       ("eyJhbGciOiJFQ0RILUVTIn0..AA.AA.AA", "an encrypted JWT"), ("eyJhbGciOiJFUzI1NiJ9.e30.AA~", "an SD-JWT"),
     ] { try expect(Array(text.utf8), name) }
     try expect([], "empty")
-    // Hexadecimal digits are base64 too, so that a lenient or a lucky reader gets bytes out of them.
+    // Hexadecimal digits are also base64 characters, so a lenient reader may decode them.
     let digits = Hex.encode(response.prefix(response.count / 6 * 6))
     let read = try #require(Base64.decode(digits) ?? Base64.decodeURLSafe(digits))
     try expect(read, "hexadecimal text that was decoded as base64")

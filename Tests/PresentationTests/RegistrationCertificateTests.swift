@@ -4,7 +4,7 @@ import Presentation
 import TestSupport
 import Testing
 
-/// Registration certificates of EU relying parties, right and wrong in one respect.
+/// Registration certificates of EU relying parties, correct or wrong in one respect.
 @Suite struct RegistrationCertificateTests {
   private let registrar: RegistrationFixture
   private let now = Timestamp(secondsSince1970: 1_795_000_000)
@@ -16,7 +16,7 @@ import Testing
       let certificate = try RegistrationCertificate(parsing: bytes)
       #expect(certificate.subject == RegistrationFixture.party && certificate.intendedUseID == "use-1")
       #expect(certificate.registersAnything && certificate.status?.uri == "https://registrar.example/status")
-      // No registrar is known here, so nobody is asked.
+      // No registrar is known here, so no list is fetched.
       #expect(certificate.statusQuestion == nil)
     }
   }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Mock
 
-/// Nothing that can be logged by accident shows what a person's document says, and a refusal has nothing of it at all.
+/// Nothing that could be logged by accident shows a person's data, and a rejection contains none of it.
 @Suite struct SecrecyTests {
-  /// Values of the mock person that stand nowhere else: not in names of elements, certificates or types.
+  /// Values of the mock person that occur nowhere else, such as in names of elements, certificates or types.
   static let values = [
     "Morgan", "Ada", "1990-04-12", "1990", "Mock Driver License", "M18013505", "52 Example", "Salt Lake", "84101",
     "green", "brown", "168",
@@ -66,7 +66,7 @@ import Testing
     #expect(!shown.contains { $0.contains(text) || $0.contains("0, 1, 2, 3, 4") || $0.contains("- 17") })
   }
 
-  /// By type a refusal has codes and nothing else; this is about the reports of all ways to be wrong.
+  /// By its type, a rejection has only codes; this test covers the reports of all variants.
   @Test(arguments: MockVariantTests.inApp.map(\.name))
   func refusalsHoldNoValues(name: String) throws {
     let variant = try #require(MockVariant.named(name))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Presentation
 
-/// Session encryption and its messages, on the worked example of ISO/IEC 18013-5, Annex D, and on wrong ones.
+/// Session encryption and its messages, with the worked example of ISO/IEC 18013-5, Annex D, and with wrong messages.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct SessionEncryptionTests {
   private struct Manifest: Decodable {
@@ -54,7 +54,7 @@ struct SessionEncryptionTests {
     #expect(try device.encrypt(response) == data)
     var reader = try side(.reader)
     #expect(try reader.decrypt(data) == response)
-    // The same message again would be the second one.
+    // The same message again would count as the second one.
     #expect(throws: CryptoError.decryptionFailed) { try reader.decrypt(data) }
   }
 

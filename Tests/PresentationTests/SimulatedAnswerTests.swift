@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mock
 
-/// A simulator's elements are shown only in test mode, beside the refusal.
+/// A simulator's elements are shown only in test mode, beside the rejection.
 @Suite struct SimulatedAnswerTests {
   let setup: MockSetup
 
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// A real document whose signatures somebody blanked still carries its issuer's certificate.
+  /// A real document with blanked signatures still contains its issuer's certificate.
   @Test func isNotShownWhereItClaimsAnIssuer() throws {
     let blanked = MockVariant(
       "blanked", "",

@@ -7,8 +7,8 @@ import Presentation
 import Trust
 import Vectors
 
-/// The worked example of ISO/IEC TS 18013-7, B.6: judged at the edges of its validity, and with changes that must break
-/// it.
+/// The worked example of ISO/IEC TS 18013-7, B.6: verified at the limits of its validity, and with changes that must
+/// invalidate it.
 struct AnnexBSet: PublishedSet {
   let name = "iso18013-7-annexB"
 

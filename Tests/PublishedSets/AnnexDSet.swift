@@ -6,8 +6,8 @@ import Presentation
 import Trust
 import Vectors
 
-/// The worked example of ISO/IEC 18013-5, Annex D: judged at the edges of its validity, and with changes that must
-/// break it.
+/// The worked example of ISO/IEC 18013-5, Annex D: verified at the limits of its validity, and with changes that must
+/// invalidate it.
 struct AnnexDSet: PublishedSet {
   let name = "iso18013-5-annexD"
 
@@ -57,7 +57,7 @@ struct AnnexDSet: PublishedSet {
     return cases
   }
 
-  /// The published bytes with the one change of an example, ready to be judged.
+  /// The published bytes with one change, ready for verification.
   private struct Answer {
     private let response: [UInt8]
     private let session: SessionTranscript

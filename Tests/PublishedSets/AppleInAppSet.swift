@@ -7,7 +7,8 @@ import Presentation
 import Trust
 import Vectors
 
-/// Apple's "Verify with Wallet" sample: judged at the edges of its validity, and with changes that must break it.
+/// Apple's "Verify with Wallet" sample: verified at the limits of its validity, and with changes that must invalidate
+/// it.
 struct AppleInAppSet: PublishedSet {
   let name = "apple-in-app"
 
@@ -19,7 +20,7 @@ struct AppleInAppSet: PublishedSet {
     let id: String
     let description: String
     var time = "2022-06-01T00:00:00Z"
-    /// Which byte is changed, counted from the envelope's end, where the ciphertext is; nil for none.
+    /// The index of the changed byte from the envelope's end, where the ciphertext is; nil for none.
     var flippedByteFromEnd: Int?
     var changesNonce = false
     var merchantID: String?

@@ -36,7 +36,7 @@ struct LimboSet: PublishedSet {
 
   // MARK: Judging
 
-  /// Families of cases that say nothing of names of hosts, of roots of browsers, or of how a path is searched.
+  /// Families of cases unrelated to host names, browsers' roots and the search for a path.
   private static let families: Set<String> = ["rfc5280", "pathlen", "invalid"]
 
   private static func finding(_ json: JSON, family: String, _ isRight: Bool) -> PublishedCase.Finding {
@@ -59,13 +59,14 @@ struct LimboSet: PublishedSet {
     return isRight ? .refused(failed) : .accepted
   }
 
-  /// Warnings about what RFC 5280 demands. Chains of the web bring others, for they lack the profile's extensions.
+  /// Warnings about what RFC 5280 demands. Chains of the web cause other warnings, since they lack the profile's
+  /// extensions.
   private static let demanded: Set<Code> = [
     .profileKeyIdentifiers, .profileKeyIdentifierValue, .profileSerialNumber, .profileVersion, .profilePublicKey,
     .profileSignatureAlgorithm,
   ]
 
-  /// Why a chain that RFC 5280 allows is refused here.
+  /// The reason why a chain that RFC 5280 allows is rejected here.
   private static let stricter: [Code: String] = [
     .certificateConstrained: "constraints on names and policies are not processed, and refused",
     .certificateIsCA: "a document signer is no authority (ISO/IEC 18013-5:2021, B.1.4)",
@@ -85,7 +86,7 @@ private struct Chain {
   private let roots: [Certificate]
   private let now: Timestamp
 
-  /// Nil if several certificates could follow one, or one that cannot be read stands above the first.
+  /// Nil if several certificates could follow one, or if an unreadable one is above the first.
   init?(_ json: JSON) {
     func certificates(_ name: String) -> [[UInt8]] {
       (json[name]?.array ?? []).flatMap { $0.string.flatMap { PEM.certificates(in: $0) } ?? [] }
@@ -106,7 +107,7 @@ private struct Chain {
     self.path = path
   }
 
-  /// The anchors allow what they say themselves, and what TLS is for.
+  /// The anchors allow their own usages and those of TLS.
   func evaluate() -> PathEvaluation {
     let anchors = roots.map { root in
       TrustAnchor(

@@ -82,7 +82,7 @@ struct StatusListSet: PublishedSet {
   }
 }
 
-/// The VICALs that AAMVA's digital trust service published: each judged while it was current, and later.
+/// The VICALs that AAMVA's digital trust service published: each verified while it was current, and later.
 struct VICALSet: PublishedSet {
   let name = "vical"
 

@@ -42,7 +42,7 @@ struct PublishedCase {
   var expectation: CaseSummary.Expectation
   var judge: () -> Finding
 
-  /// Judges the case. If codes are expected, exactly those must come.
+  /// Judges the case. If codes are expected, the result must have exactly these.
   func result(in set: String, group: String) -> VectorResult {
     let clock = ContinuousClock()
     let start = clock.now
@@ -86,7 +86,7 @@ struct PublishedCase {
 }
 
 extension PublishedCase {
-  /// A case of an answer or a certificate chain. It must be accepted if `codes` is empty, otherwise refused with
+  /// A case of a response or a certificate chain. It must be accepted if `codes` is empty, otherwise refused with
   /// exactly these codes.
   init(_ id: String, _ description: String, reference: String, codes: [Code], judge: @escaping () -> Finding) {
     self.init(
@@ -97,7 +97,7 @@ extension PublishedCase {
 }
 
 extension PublishedCase.Finding {
-  /// - Parameter elements: how many elements the published answer has, over all documents.
+  /// - Parameter elements: the number of elements in the published response, over all documents.
   static func ofVerdict(_ verdict: Verdict, elements: Int) -> Self {
     switch verdict.outcome {
     case .refused(let reasons): return .refused(reasons.map(\.code))

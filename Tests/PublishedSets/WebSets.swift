@@ -10,8 +10,8 @@ import Presentation
 import Trust
 import Vectors
 
-/// Published examples of ISO/IEC TS 18013-7, Annex C: an answer without documents, with its key; a transcript; and
-/// messages that cannot be judged because their keys or origins were not published.
+/// Published examples of ISO/IEC TS 18013-7, Annex C: a response without documents, with its key; a transcript; and
+/// messages that cannot be verified because their keys or origins were not published.
 struct AnnexCSet: PublishedSet {
   let name = "iso18013-7-annexC"
 
@@ -24,7 +24,7 @@ struct AnnexCSet: PublishedSet {
   ]
   private static let reference = "ISO/IEC TS 18013-7:2025, Annex C"
 
-  /// Some trust store: the answer has no documents, so the anchors do not matter.
+  /// Any trust store: the response has no documents, so the anchors do not matter.
   private static var store: TrustStore? {
     let now = Timestamp(secondsSince1970: 1_750_000_000)
     guard let anchor = try? MockAuthority(seed: CorpusMaker.seed).anchor(at: now),
@@ -86,7 +86,7 @@ struct AnnexCSet: PublishedSet {
 }
 
 /// The examples printed in OpenID4VP 1.0: transcripts with and without the thumbprint of a key, and an encrypted
-/// answer.
+/// response.
 struct OpenID4VPSet: PublishedSet {
   let name = "openid4vp-1.0"
 

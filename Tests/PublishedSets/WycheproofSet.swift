@@ -278,7 +278,7 @@ enum WycheproofAgreement {
     return secret.exposed()
   }
 
-  /// Judges X25519 and X448. Every public key whose secret is not zero must be accepted, though the tests would let a
+  /// Judges X25519 and X448. Every public key whose secret is not zero must be accepted, although the tests would let a
   /// verifier refuse some of them.
   private static func montgomery(_ curve: Curve, _ test: JSON) -> PublishedCase.Finding {
     guard let key = try? PrivateKey(curve: curve, scalar: test.hex("private")) else {

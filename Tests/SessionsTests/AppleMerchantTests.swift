@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sessions
 
-/// A relying party with several Apple merchants: a session is one merchant's.
+/// A relying party with several Apple merchants: each session belongs to one merchant.
 @Suite struct AppleMerchantTests {
   private let fixture: AppleServiceFixture
 
@@ -41,6 +41,6 @@ import Testing
     #expect(detail(foreign)?.contains("this relying party's other merchant merchant.two") == true)
     let otherKey = try await submit(create("merchant.one"), to: "merchant.one", recipient: "merchant.two")
     #expect(otherKey["last_error"]?["code"] == "envelope.recipient_key_unknown")
-    #expect(detail(otherKey)?.contains("a key of a different merchant of this relying party") == true)
+    #expect(detail(otherKey)?.contains("the key of another merchant of this relying party") == true)
   }
 }

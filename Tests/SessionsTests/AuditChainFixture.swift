@@ -28,7 +28,7 @@ struct AuditChainFixture {
 
   mutating func append(_ entry: AuditEntry) { links.append(AuditLink(entry, after: head)) }
 
-  /// The same entries without some, chained again by somebody who can write the store.
+  /// The same entries without some, chained again by someone with write access to the store.
   func rewritten(without index: Int) throws -> AuditChainFixture {
     var copy = try AuditChainFixture(node.text, entries: 0)
     for (position, link) in links.enumerated() where position != index {
@@ -37,7 +37,7 @@ struct AuditChainFixture {
     return copy
   }
 
-  /// The codes of what is found in files of these lines.
+  /// The codes of the findings in files of these lines.
   static func findings(_ files: [AuditLine]..., noted: [AuditHead] = []) -> [Code] {
     verdict(files.map { file in file.map(\.bytes) }, noted: noted).findings.map(\.code)
   }

@@ -31,7 +31,7 @@ struct AuditVerificationTests {
       var lines = chain.lines
       lines[index] = .entry(AuditLink(head: link.head, entry: entry))
       #expect(Chain.findings(lines) == [.auditHashMismatch])
-      // With a hash of its own, the next one no longer follows; of the last one, the file's head.
+      // After a change of its hash, the next entry no longer follows; after the last entry, the file's head does not.
       let before = index == 0 ? AuditHead(beginning: chain.node) : chain.links[index - 1].head
       lines[index] = .entry(AuditLink(head: before.appending(entry), entry: entry))
       #expect(Chain.findings(lines) == [index == 4 ? .auditHeadMismatch : .auditHashMismatch])
@@ -46,11 +46,11 @@ struct AuditVerificationTests {
       lines.remove(at: index)
       #expect(Chain.findings(lines) == [.auditEntryMissing])
     }
-    // A beginning that is missing needs the very head before it.
+    // A missing beginning needs exactly the head before it.
     let rest = Array(chain.lines[2...])
     #expect(Chain.findings(rest) == [.auditEntryMissing])
     #expect(Chain.findings(rest, noted: [chain.links[0].head]) == [.auditEntryMissing, .auditEntryMissing])
-    // Where the head before it was noted, older ones cannot be checked any more.
+    // With the head before it, older heads can no longer be checked.
     #expect(Chain.findings(rest, noted: [chain.links[1].head]) == [])
     #expect(Chain.findings(rest, noted: [chain.links[0].head, chain.links[1].head]) == [.auditEntryMissing])
   }
@@ -161,7 +161,7 @@ struct AuditVerificationTests {
 
   @Test("the chain's hashes are those that are documented")
   func hashes() throws {
-    // Computed apart from this program, with Python's hashlib.
+    // Computed independently of this program, with Python's hashlib.
     let beginning = AuditHead(beginning: try Chain("a", entries: 0).node)
     #expect(Hex.encode(beginning.hash) == "2be56696a8ce12be56b5305a2c20fb2636c026c602b09cf56e664fd51601b734")
     #expect(

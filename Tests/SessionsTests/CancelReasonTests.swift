@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sessions
 
-/// A wallet that declines in an app or a page, which tells the server.
+/// A wallet that declines in an app or page, which reports it to the server.
 @Suite struct CancelReasonTests {
   @Test(arguments: [
     (CancelReason.declined, "wallet.access_denied"), (.unavailable, "wallet.unavailable"),
@@ -18,7 +18,7 @@ import Testing
     let view = try await fixture.service.cancel(id, body, as: holder).body
     #expect(view.object?.map(\.name) == ["id", "status", "expires_at", "requests", "last_error"])
     #expect(view.status == "canceled" && view["last_error"] == ["code": .string(name)])
-    // The page may still read how it ended.
+    // The page may still read the outcome.
     #expect(try await fixture.service.session(id, as: holder).body == view)
     let event = try await fixture.service.events(as: fixture.full).body["data"]?.array?.first
     #expect(event?["type"] == "verification_session.canceled")
@@ -41,7 +41,7 @@ import Testing
     let (id, holder) = try await fixture.create()
     #expect(await code { _ = try await fixture.service.cancel(id, as: holder) } == .apiForbidden)
     #expect(try await fixture.service.session(id, as: holder).body.status == "requires_input")
-    // As ever, with an API key: no word of a wallet's.
+    // As before, with an API key: without a wallet's words.
     let body = try await fixture.service.cancel(id, as: fixture.full).body
     #expect(body.status == "canceled" && body["last_error"] == .null)
   }

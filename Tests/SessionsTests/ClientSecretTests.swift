@@ -31,7 +31,7 @@ struct ClientSecretTests {
       return
     }
     #expect(id.text == first["id"]?.string)
-    // Another's name with this secret's characters, and the other way round; and one that is wrong in the last.
+    // Another session's name with this secret's characters, and the reverse; and one with a wrong last character.
     let mixed = [
       other.prefix(26) + mine.suffix(43), mine.prefix(26) + other.suffix(43), mine.dropLast() + "!",
       "vcs_" + mine.suffix(43),

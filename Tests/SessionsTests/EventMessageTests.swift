@@ -9,7 +9,7 @@ struct EventMessageTests {
   private let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
   private let time = Timestamp(secondsSince1970: 1_614_265_330)
 
-  /// Of the libraries of Standard Webhooks.
+  /// From the libraries of Standard Webhooks.
   @Test("is signed as the published vector")
   func published() throws {
     let secret = try #require(WebhookSecret(secret))
@@ -48,7 +48,7 @@ struct EventMessageTests {
     #expect(try JSON(parsing: whole.body)["data"]?["metadata"] == ["desk": "4"])
   }
 
-  /// RFC 2104, 2, by its text.
+  /// RFC 2104, 2, written from its text.
   private func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
     let block = key + [UInt8](repeating: 0, count: 64 - key.count)
     let inner = HashAlgorithm.sha256.hash(block.map { $0 ^ 0x36 } + message)

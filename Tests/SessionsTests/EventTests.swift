@@ -52,7 +52,7 @@ struct EventTests {
     }
     #expect(try await fixture.service.events(as: fixture.foreign).body["data"] == [])
     #expect(try await fixture.service.webhookDeliveries(as: fixture.foreign).body["data"] == [])
-    // And its owner has them.
+    // Its owner has them.
     for call in Self.calls { _ = try await call.run(fixture.service, suffix, fixture.full) }
   }
 

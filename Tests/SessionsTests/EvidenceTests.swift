@@ -134,14 +134,14 @@ struct EvidenceTests {
     #expect(fault(of: sealed, in: chain)?.code == .evidenceNotInAudit)
     chain.append(try AuditChainFixture.entry(session: bundle.session, evidence: sealed))
     #expect(fault(of: sealed, in: chain) == nil)
-    // The holder of the key can make a log that fits too, but not one that fits an earlier head.
+    // The holder of the key can also make a matching log, but not one that matches an earlier head.
     let genuine = chain.head
     var forged = try AuditChainFixture(entries: 0)
     forged.append(try AuditChainFixture.entry(session: bundle.session, evidence: sealed))
     #expect(fault(of: sealed, in: forged) == nil)
     #expect(fault(of: sealed, in: forged, noted: [genuine])?.code == .evidenceNotInAudit)
     #expect(fault(of: sealed, in: chain, noted: [genuine]) == nil)
-    // The same content sealed again is another bundle.
+    // The same content, sealed again, is a different bundle.
     #expect(fault(of: try seal(bundle), in: chain)?.code == .evidenceNotInAudit)
     #expect(fault(of: sealed, in: chain, without: 1)?.detail?.contains("audit.head_missing") == true)
   }

@@ -4,7 +4,7 @@ import Mdoc
 
 @testable import Sessions
 
-/// A protocol whose request is fetched: the object is the words that a test looks for, and responses are those of
+/// A protocol whose request is fetched. The request object is text that a test looks for. Responses are those of
 /// `FakeWallet`, in the form's field `word`.
 struct FakeFetchedWallet: FetchedRequestProtocol {
   let name = "openid4vp"

@@ -5,7 +5,7 @@ import Cryptography
 @testable import Sessions
 
 /// A protocol with words as responses: `good` is accepted, `no` is the wallet's own refusal, all others are rejected.
-/// It checks that its material comes back.
+/// It checks that its material is returned.
 struct FakeWallet: WalletProtocol {
   var name = "apple-in-app"
   /// Runs while a response is verified.

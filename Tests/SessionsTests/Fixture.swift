@@ -8,7 +8,7 @@ import Trust
 @testable import Mdoc
 @testable import Sessions
 
-/// A clock that a test moves.
+/// A clock that the test sets.
 final class FakeClock: Sendable {
   private let seconds = Locked<Int64>(1_795_000_000)
 

@@ -239,7 +239,7 @@ struct LifecycleTests {
         group.addTask {
           try await fixture.service.submit(Fixture.response("good"), to: id, as: fixture.full).body.status
         }
-        // One after the other: while one is verified, it has the only slot.
+        // One at a time: a verification has the only slot.
         while publisher.waiters <= index { await Task.yield() }
       }
       publisher.answer()

@@ -201,7 +201,7 @@ struct ProximityProtocolTests {
     #expect(try await fixture.status(session) == "requires_input")
   }
 
-  /// Some seconds of work for one of them, minutes for others, if they were taken for keys before their curve is known.
+  /// Decoding them before checking their curve would take seconds or minutes.
   @Test("a private key of another kind or size is refused before it costs anything", .timeLimit(.minutes(10)))
   func costlyKey() async throws {
     let line = String(repeating: "M", count: 64) + "\n"
@@ -220,7 +220,7 @@ struct ProximityProtocolTests {
     }
   }
 
-  /// `RSAPrivateKey` (RFC 8017, A.1.2) of 5 600 bits, its primes none.
+  /// `RSAPrivateKey` (RFC 8017, A.1.2) of 5 600 bits, with invalid primes.
   private func rsaKey() throws -> String {
     func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xff)] + content

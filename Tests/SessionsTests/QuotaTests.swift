@@ -30,7 +30,7 @@ struct QuotaTests {
     } catch let error as ServiceError {
       #expect(error.code == .apiQuotaExceeded && error.httpStatus == 429 && error.retryAfter == 60)
     }
-    // Another's are not counted, and a response to an existing session is never refused.
+    // Another relying party's sessions are not counted, and a response to an existing session is never refused.
     _ = try await fixture.service.createSession(Fixture.creation, as: fixture.foreign)
     #expect(
       try await fixture.service.submit(Fixture.response("good"), to: ids[0], as: fixture.full).body.status == "verified"
@@ -105,7 +105,7 @@ struct QuotaTests {
     _ = try await create(second)
     await second.service.measureUsage()
     #expect(await code { _ = try await create(second) } == .apiQuotaExceeded)
-    // Without a count the first still believes in three.
+    // Without a new count, the first server still assumes three.
     _ = try await create(first)
     first.clock.advance(10)
     await first.service.measureUsage()

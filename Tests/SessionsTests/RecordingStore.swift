@@ -3,7 +3,7 @@ import TestStores
 
 @testable import Sessions
 
-/// An in-memory store that notes what it is asked, and cannot record outcomes where a test wants that.
+/// An in-memory store that notes its calls, and fails to record outcomes if a test demands it.
 struct RecordingStore: SessionStore {
   var failsOutcomes = false
   let inner = InMemoryStore(mode: .test)

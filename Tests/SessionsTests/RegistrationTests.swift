@@ -9,7 +9,7 @@ import Trust
 
 @testable import Sessions
 
-/// Registration certificates of EU relying parties: which requests carry one, and what may be asked with it.
+/// Registration certificates of EU relying parties: the requests that contain one, and the data that it permits.
 @Suite struct RegistrationTests {
   private static let web = ["openid4vp-v1-unsigned", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
   private let registrar: RegistrationFixture
@@ -26,7 +26,7 @@ import Trust
     return try JSON(parsing: Base64.decodeURLSafe(String(try #require(parts.dropFirst().first))) ?? [])
   }
 
-  /// `verifier_info` of each request of OpenID4VP, by protocol, and what comes by link.
+  /// `verifier_info` of each request of OpenID4VP, by protocol, and of the link's request.
   private func verifierInfo(_ fixture: OpenID4VPServiceFixture) async throws -> [JSON?] {
     let session = try await fixture.create(Self.web, [:])
     let multisigned = session.requestData(Self.web[2])?["request"]?["payload"]?.string

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sessions
 
-/// Codes that no ordinary flow meets.
+/// Codes that no ordinary flow reaches.
 @Suite("Codes of rare states")
 struct RemainingCodeTests {
   @Test("what has ended otherwise cannot be canceled")

@@ -99,7 +99,7 @@ import Testing
   @Test func `one licence presented twice is not two`() async throws {
     let once = try await session(Self.both, held: [MockPerson.mDL])
     #expect(once["last_error"]?["code"] == "policy.document_missing" && once["result"] == .null)
-    // Issued twice, so that each copy has a device key of its own: its number tells.
+    // Issued twice, so each copy has its own device key: the number shows that it is one document.
     let copies = try await session(Self.both, held: [MockPerson.mDL, MockPerson.mDL])
     #expect(copies["last_error"]?["code"] == "policy.document_missing")
     let check = copies["report"]?["checks"]?.array?.first { $0["code"] == "policy.document_missing" }
@@ -168,7 +168,7 @@ import Testing
     #expect(faults(proven, .web, ["openid4vp-v1-signed"]) == nil)
   }
 
-  /// A copy has a device key of its own, and not a number.
+  /// A copy has its own device key, but the same number.
   @Test func `two documents of one type are asked for with their numbers`() {
     let unnumbered = [Self.document([Self.number]), Self.document(["given_name"])]
     let error = faults(unnumbered, .web, ["openid4vp-v1-signed"], all: true)

@@ -3,6 +3,6 @@ import Base
 @testable import Sessions
 
 extension Reply {
-  /// Read back from what is sent.
+  /// Read back from the sent reply.
   var body: JSON { (try? JSON(parsing: bytes)) ?? .null }
 }

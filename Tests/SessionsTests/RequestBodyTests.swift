@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sessions
 
-/// Bodies as they are written: what their forms allow, the server reads.
+/// The written bodies: the server reads everything that their forms allow.
 @Suite struct RequestBodyTests {
   private static let element: JSON = ["namespace": "n", "identifier": "i"]
   private static let document: JSON = ["doc_type": "d", "elements": [element]]
@@ -145,7 +145,7 @@ import Testing
     let mapping = try #require(schema["discriminator"]?["mapping"]?.object)
     #expect(Set(mapping.map(\.name)) == Set(ProtocolFamily.allCases.flatMap(\.protocolNames)))
     #expect(Set(mapping.compactMap { $0.value.string }) == Set(choices.map { "#/components/schemas/\($0)" }))
-    // Exactly one fits, with the protocol's own data.
+    // Exactly one matches, with the protocol's own data.
     let data: [String: JSON] = ["apple-in-app": ["encrypted_data": "AA"], "iso-18013-5-proximity": ["handover": "qr"]]
     for member in mapping {
       let body: JSON = ["protocol": .string(member.name), "data": data[member.name] ?? ["response": "AA"]]

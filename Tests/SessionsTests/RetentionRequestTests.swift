@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sessions
 
-/// For how long a creation says that values are kept.
+/// The retention periods that a creation sets.
 @Suite struct RetentionRequestTests {
   private func element(_ name: String, _ members: JSON = [:]) -> JSON {
     .object(

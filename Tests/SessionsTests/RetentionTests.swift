@@ -6,11 +6,11 @@ import Testing
 
 @testable import Sessions
 
-/// Retained values are erased on their days, one by one, and nothing before or after.
+/// Each retained value is erased on its day, neither earlier nor later.
 @Suite struct RetentionTests {
   private static let day: Int64 = 86_400
 
-  /// Three values for 3 days, for 40, and for as long as the policy says; one not at all.
+  /// Values retained for 3 days, for 40 days and for the policy's period; one is not retained.
   private static func creation(_ count: Int = 4) -> JSON {
     func element(_ name: String, _ members: JSON) -> JSON {
       .object(

@@ -44,7 +44,7 @@ struct SealingTests {
     #expect(throws: ConfigurationError.self) { try Sealer([key("a", 1), key("a", 2)]) }
   }
 
-  /// Made by another program, with AES-GCM and HKDF of its own.
+  /// Made by another program, with its own AES-GCM and HKDF.
   @Test("records of both versions open, the newer under a key of the session's or the request's own")
   func versions() throws {
     let sealer = try Sealer([key("a", 1)])

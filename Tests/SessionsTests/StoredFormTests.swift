@@ -82,7 +82,7 @@ import Testing
     #expect(throws: StoreError.self) { try StoredForm.decode(ReportRecord.self, from: json.serialized()) }
   }
 
-  /// While a cluster is brought up to date, node by node.
+  /// During a rolling upgrade of a cluster.
   @Test("a check that only a later version knows is one without a name, and what is written of it stays")
   func laterVersion() throws {
     let tag = String(decoding: StoredCheck.tags[Code.allCases[0]] ?? [], as: UTF8.self)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sessions
 
-/// One relying party learns nothing of another's sessions, nor by a former key of its own.
+/// A relying party learns nothing about another's sessions, even with its own former key.
 @Suite("Tenancy")
 struct TenancyTests {
   /// A call on a session or report that is not the caller's.
@@ -25,7 +25,7 @@ struct TenancyTests {
     ("redact", { try await $0.redact($1, as: $2) }),
   ]
 
-  /// Time is what the store is asked: the same questions by the same keys, of which each gets "no such session".
+  /// The time depends on the store's queries: the same queries by the same keys, each of which finds no session.
   @Test("another's session looks unknown: same error, same questions to the store (S05)")
   func foreignIsUnknown() async throws {
     let store = RecordingStore()

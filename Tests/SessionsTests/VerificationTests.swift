@@ -182,7 +182,7 @@ struct VerificationTests {
     #expect(await code { _ = try await verify(named) } == .sessionAlreadyUsed)
     fixture.clock.advance(86_399)
     #expect(await code { _ = try await verify(named) } == .sessionAlreadyUsed)
-    // What is refused before it is opened uses up nothing.
+    // A refusal before the response is opened consumes nothing.
     let another: [(String, JSON)] = [("nonce_id", "another")]
     #expect(try await fault(another + [("session_transcript", "AA")]) != nil)
     #expect(try await verify(another)["single_use"] == "server")

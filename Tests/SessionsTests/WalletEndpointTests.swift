@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sessions
 
-/// Requests that wallets fetch, responses that they post, and the readers of the results.
+/// Requests that wallets fetch, responses that they post, and access to the results.
 @Suite("Wallets that call by themselves")
 struct WalletEndpointTests {
   private static let expand = QueryItem("expand[]", "result")
@@ -73,7 +73,7 @@ struct WalletEndpointTests {
     }
   }
 
-  /// OpenID4VP 1.0, 8.2, says nothing of a response that was refused; Italy's rules want 400 with `error`.
+  /// OpenID4VP 1.0, 8.2 does not cover rejected responses; Italy's rules require 400 with `error`.
   @Test(
     "a wallet is told why its response was refused in staging and test mode, and in live mode that it was, if wanted",
     arguments: [
@@ -91,11 +91,11 @@ struct WalletEndpointTests {
     let (id, _) = try await fixture.createRedirect(to: "https://shop.example")
     let reply = try await fixture.service.receiveWalletResponse(["word": "forged"], session: id, of: "shop")
     #expect(reply.status == (expected == nil ? 200 : 400) && reply.body["error"]?.string == expected)
-    // The person is sent back in any case, and in live mode no wallet learns more than that.
+    // The person is always sent back, and in live mode a wallet learns nothing more.
     #expect(reply.responseCode(after: "https://shop.example#response_code=") != nil)
     let description = reply.body["error_description"]?.string
     #expect((description == nil) == (expected == nil))
-    if mode == .live, expected != nil { #expect(description == "The response was refused.") }
+    if mode == .live, expected != nil { #expect(description == "The response was rejected.") }
     if mode != .live, expected != nil { #expect(description == "another nonce") }
   }
 
@@ -131,7 +131,7 @@ struct WalletEndpointTests {
     #expect(try await read(right).givenName == Fixture.personal)
     #expect(try await read(right).givenName == Fixture.personal)
     #expect(await code { _ = try await read(right, right) } == .apiInvalidRequest)
-    // Without the result there is nothing to protect.
+    // Without a result, there is nothing to protect.
     #expect(try await fixture.service.session(id, as: fixture.full).body.status == "verified")
     fixture.clock.advance(600)
     if retains { try await expectMismatches() }

@@ -30,7 +30,7 @@ import Testing
     ]
   }
 
-  /// Over OpenID4VP with the plaintext compressed, as Multipaz does where a proof is inside.
+  /// Over OpenID4VP with a compressed plaintext, as Multipaz sends proofs.
   private func answer(_ fixture: WebFixture, _ protocolName: String, zk: JSON) async throws -> JSON {
     let created = try await fixture.service.createSession(creation(protocolName, zk: zk), as: fixture.full).body
     let data = try #require(created["requests"]?.array?.first?["data"])
@@ -41,7 +41,7 @@ import Testing
     let id = try #require(created["id"]?.string)
     let body: JSON = ["protocol": .string(protocolName), "data": answer.data]
     let reply = try await fixture.service.submit(body, to: id, as: fixture.full).body
-    // Every response uses up the challenge.
+    // Every response consumes the challenge.
     await #expect(throws: ServiceError.self) { try await fixture.service.submit(body, to: id, as: fixture.full) }
     return reply
   }
@@ -71,7 +71,7 @@ import Testing
     #expect(reply["result"]?["documents"]?.array?.first?["proven_by"] == "issuer_signature")
   }
 
-  /// A proof of a later hour of the day: where it was accepted, its bundle is judged by the same rule.
+  /// A proof of a later hour of the day: if it was accepted, its bundle is verified by the same rule.
   @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"), arguments: [true, false])
   func `evidence keeps whether proofs of the end of the day are accepted`(isAccepted: Bool) async throws {
     let circuits = try Self.circuits.get()
@@ -100,7 +100,7 @@ import Testing
     let bundle = try EvidenceBundle(opening: sealed, with: [key])
     #expect(bundle.acceptsEndOfDay)
     #expect(await bundle.verify(circuits: circuits).fault == nil)
-    // A bundle that does not say so is judged by the strict rule.
+    // A bundle without this member is verified by the strict rule.
     let json = JSON.object((bundle.json.object ?? []).filter { $0.name != "zk_end_of_day" })
     let strict = try EvidenceBundle(opening: key.seal(json.serialized()), with: [key])
     #expect(await strict.verify(circuits: circuits).fault?.code == .evidenceReportMismatch)

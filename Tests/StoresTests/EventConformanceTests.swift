@@ -89,7 +89,7 @@ struct EventConformanceTests {
       let session = try await store.add(makeSession())
       #expect(try await store.refusal(session.address, "another") == .sessionProtocolMismatch)
       let attempt = try await store.take(session)
-      // Under way, but nothing has come of it.
+      // Under way, without an outcome yet.
       #expect(try await store.cancel(session.address, at: start).refused != nil)
       #expect(try await told(store) == [])
       let outcome = AttemptOutcome(

@@ -61,7 +61,7 @@ struct IdempotencyConformanceTests {
       #expect(try await store.beginIdempotent(try claim(), at: start + 59).isInProgress)
       let third = try claim()
       #expect(try await store.beginIdempotent(third, at: start + 60).isStarted)
-      // The one that lost its claim changes nothing.
+      // The request that lost its claim changes nothing.
       try await store.finishIdempotent(
         IdempotencyCompletion(claim: second, reply: StoredReply(session: nil, body: [1])))
       try await store.releaseIdempotent(second)
@@ -78,7 +78,7 @@ struct IdempotencyConformanceTests {
       let reply = StoredReply(session: session.address.id, body: [1])
       try await store.create(session, finishing: IdempotencyCompletion(claim: first, reply: reply))
       #expect(try await store.beginIdempotent(try claim(), at: start).reply == reply)
-      // Its own caller, told that nothing is known of the commit, gives up a key whose reply is there.
+      // Its caller does not know of the commit, and releases a key whose reply exists.
       try await store.releaseIdempotent(first)
       #expect(try await store.beginIdempotent(try claim(), at: start).reply == reply)
       _ = try await store.redact(session.address, at: start)

@@ -16,7 +16,7 @@ struct OutboxConformanceTests {
 
   private func quota(_ endpoint: String) -> [DeliveryQuota] { quota(10, of: "shop", endpoint) }
 
-  /// Sessions that were canceled, whose events nobody has looked at.
+  /// Sessions that were canceled, with events that were not read yet.
   private func cancel(
     _ count: Int, of relyingParty: String = "shop", in store: any SessionStore
   ) async throws -> [EventID] {
@@ -161,7 +161,7 @@ struct OutboxConformanceTests {
       _ = try await store.distributeEvents(to: everything, at: start, limit: 10)
       let end = start + Limits.deliveryAbandonment
       #expect(try await store.sweep(at: end - 1, limit: 10).deliveriesAbandoned == 0)
-      // One that is being tried just now is not given up.
+      // A delivery whose attempt is under way is not abandoned.
       _ = try await store.claimDeliveries(quota(), limit: 50, at: end)
       #expect(try await store.sweep(at: end + 1, limit: 10).deliveriesAbandoned == 0)
       #expect(try await store.sweep(at: end + Limits.deliveryLease, limit: 10).deliveriesAbandoned == 1)

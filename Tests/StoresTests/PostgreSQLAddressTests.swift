@@ -39,7 +39,7 @@ struct PostgreSQLAddressTests {
     arguments: [
       "sqlite:x", "postgresql://u:se%zzcret@127.0.0.1/mdoc", "postgresql://u:secret@127.0.0.1/mdoc?secret=1",
       "host=127.0.0.1 password=secret", "postgresql:///mdoc?service=secret",
-      // Not escaped, some of the password would pass for a host, a port or a database.
+      // Unescaped, a part of the password would be read as a host, a port or a database.
       "postgresql://u:pass@secret@127.0.0.1/mdoc", "postgresql://u:pass/secret@127.0.0.1/mdoc",
       "postgresql://u:pass?secret@127.0.0.1/mdoc", "postgresql://u:se@cr@secret@127.0.0.1,localhost/mdoc",
     ])

@@ -69,7 +69,7 @@ struct PostgreSQLAuditTests {
         }
       }
       try await database.waitUntilBlocked()
-      // All else goes on meanwhile.
+      // All other work continues meanwhile.
       #expect(try await store.session(taken[0].0.address)?.state.status == .processing)
       try holder.execute("COMMIT")
       let found = await recordings.value
@@ -124,7 +124,7 @@ struct PostgreSQLAuditTests {
     return taken
   }
 
-  /// Asks again where a slow machine has held the head for longer than the store waits.
+  /// Retries if a slow machine held the head for longer than the store waits.
   private func isRecorded(
     _ conclusion: AttemptOutcome.Conclusion, of session: SessionRecord, _ attempt: AttemptID, in store: PostgreSQLStore
   ) async throws -> Bool {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Stores
 
-/// A schema of a test's own in the database that tests may use, dropped afterwards.
+/// A separate schema for one test, in the tests' database; dropped afterwards.
 struct PostgreSQLDatabase: Sendable {
   /// A libpq URL.
   static let variable = "MDOC_POSTGRESQL"
@@ -17,7 +17,7 @@ struct PostgreSQLDatabase: Sendable {
   let name: String
   let address: PostgreSQLAddress
 
-  /// Those at one time; a server takes 100 connections, unless it is told otherwise.
+  /// Concurrent connections; a server accepts 100 connections by default.
   private static let turns = Turns(8)
 
   static func withSchema<Value>(
@@ -73,8 +73,8 @@ struct PostgreSQLDatabase: Sendable {
 
   private static let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
 
-  /// Asks on a thread of its own: those of the pool may all compute for longer than a store waits for a lock, and then
-  /// nobody would see it wait.
+  /// Queries on its own thread: the pool's threads may all be busy for longer than a store waits for a lock, and would
+  /// miss the wait.
   private func whenBlocked(_ statement: String) async throws {
     let url = try #require(Self.url)
     let blocked = statement + " WHERE application_name = $1 AND wait_event_type = 'Lock'"

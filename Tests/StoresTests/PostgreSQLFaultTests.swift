@@ -62,7 +62,7 @@ struct PostgreSQLFaultTests {
   @Test("while no connection can be had all is refused at once, and later it goes on by itself")
   func gone() async throws {
     try await PostgreSQLDatabase.withSchema { database in
-      // A role that may no longer log in: as good as a server that is not there.
+      // A role that may no longer log in has the same effect as an unreachable server.
       let administrator = try database.connect()
       try administrator.execute(
         """
@@ -76,7 +76,7 @@ struct PostgreSQLFaultTests {
       let store = try PostgreSQLStore(address, mode: .test, connections: 2)
       let session = try await store.add(makeSession())
       try administrator.execute("ALTER ROLE \(database.name) NOLOGIN")
-      // Until every thread has found out and tried in vain.
+      // Until every thread has noticed it and failed to reconnect.
       var refusals = 0
       while refusals < 3 {
         let cut = try administrator.run(

@@ -186,7 +186,7 @@ struct PostgreSQLStoreTests {
             while true {
               let swept = try await node.sweep(at: start + 30, limit: 7).expired
               count += swept
-              // The other's rows of the moment were left out.
+              // The rows that the other node held at that moment were skipped.
               if swept == 0 { return count }
             }
           }

@@ -50,7 +50,7 @@ struct SQLiteFaultTests {
 
   @Test("names that mean something to SQLite are names of files", arguments: [":memory:", "file:s.sqlite?mode=memory"])
   func names(_ name: String) async throws {
-    // A relative path is what they need to be, and the folder that tests run in is not theirs to write to.
+    // They need a relative path, but must not write to the tests' working folder.
     #expect(SQLiteConnection.filePath(name) == "./" + name)
     #expect(SQLiteConnection.filePath("/" + name) == "/" + name)
     #expect(throws: StoreError.self) { try SQLiteStore(path: "", mode: .test) }

@@ -35,7 +35,7 @@ struct SQLiteStoreTests {
       let store = try SQLiteStore(path: path, mode: .live)
       let session = try await store.add(makeSession())
       _ = try await store.take(session)
-      // As after a crash: the log was not folded into the file, and its index is lost.
+      // As after a crash: the log was not merged into the file, and its index is lost.
       for suffix in ["", "-wal"] {
         try FileManager.default.copyItem(atPath: path + suffix, toPath: directory + "/copy.sqlite" + suffix)
       }
@@ -172,7 +172,7 @@ struct SQLiteStoreTests {
         report: nil)
       await #expect(throws: StoreError.self) { try await store.recordOutcome(outcome, at: start, finishing: nil) }
       #expect(try await store.session(session.address)?.state.status == .processing)
-      // And a transaction that is lost takes the event with it.
+      // A lost transaction also loses the event.
       let other = try await store.add(makeSession())
       await #expect(throws: StoreError.self) {
         try await store.writer.perform { connection throws(StoreError) in
@@ -196,7 +196,7 @@ struct SQLiteStoreTests {
       let large = try makeSession(size: 1 << 20)
       await #expect(throws: StoreError.self) { try await store.create(large, finishing: nil) }
       #expect(try await store.session(large.address) == nil)
-      // Fill what is left of the pages, so that even the consume cannot be written.
+      // Fill the rest of the pages, so that not even the consume can be written.
       var created = 0
       while (try? await store.create(makeSession(note: String(repeating: "x", count: 3000)), finishing: nil))
         != nil
@@ -236,7 +236,7 @@ struct SQLiteStoreTests {
         }
       }
       try await store.limitPages(to: 1)
-      // An attempt makes a row longer: where its page is full, another page would be needed.
+      // An attempt makes a row longer: if its page is full, another page is needed.
       var refused: [SessionRecord] = []
       for session in sessions {
         do {
@@ -335,7 +335,7 @@ struct SQLiteStoreTests {
       let backup = try SQLiteConnection(path: path, role: .reader)
       try backup.run("BEGIN")
       _ = try backup.first("SELECT count(*) FROM sessions") { $0.integer(0) }
-      // While it reads the log is tried once for each pause that is over, however much is written.
+      // During the read, emptying the log is tried once after each pause, regardless of the number of writes.
       func tries(afterWrites writes: Int) async throws -> Int {
         for _ in 0..<writes { _ = try await store.add(makeSession()) }
         return try await writer.perform { connection throws(StoreError) in connection.log.tries }
@@ -386,7 +386,7 @@ struct SQLiteStoreTests {
         isHeld.withLock { $0 = false }
         try await group.waitForAll()
       }
-      // The group in which the first write was held, and the group of this one.
+      // The group with the first write, and the group with this one.
       let place = try #require(order.withLock { $0.firstIndex(of: "light") })
       #expect(place < 20)
       await store.close()
@@ -437,7 +437,7 @@ struct SQLiteStoreTests {
     try await withTemporaryDirectory { directory in
       let store = try SQLiteStore(path: directory + "/s.sqlite", mode: .test)
       let session = try await store.add(makeSession())
-      // A list that ends only when a session was read beside it.
+      // A list that ends only after a session was read concurrently.
       let isRead = DispatchSemaphore(value: 0)
       async let list: Void = store.lister.perform { _ throws(StoreError) in isRead.wait() }
       #expect(try await store.session(session.address) == session)
@@ -517,7 +517,7 @@ struct SQLiteStoreTests {
 }
 
 extension SQLiteConnection {
-  /// Takes back what the fourth step and the fifth made of sessions and replies.
+  /// Reverts the fourth and the fifth step for sessions and replies.
   fileprivate func undoLaterSteps() throws(StoreError) {
     try undoSeventhStep()
     try undoSixthStep()
@@ -539,7 +539,7 @@ extension SQLiteConnection {
 }
 
 extension SQLiteConnection {
-  /// The mode as it was when there were two.
+  /// The mode as it was stored when there were only two modes.
   fileprivate func undoSeventhStep() throws(StoreError) {
     try execute(
       """
@@ -554,7 +554,7 @@ extension SQLiteConnection {
     for column in ["client_reference_id", "doc_types"] { try execute("ALTER TABLE sessions DROP COLUMN \(column)") }
   }
 
-  /// Sessions as they were with a table of offers; each has the one of `makeSession`.
+  /// Sessions in the older form, with a table of offers; each has the offer of `makeSession`.
   private func undoSixthStep() throws(StoreError) {
     try execute(
       """
@@ -578,7 +578,7 @@ extension SQLiteConnection {
 }
 
 extension SQLiteStore {
-  /// SQLite's own limit on the file's size, raised to the present size where that is larger: a disk that is full.
+  /// SQLite's own limit on the file's size, raised to at least the present size: emulates a full disk.
   func limitPages(to pages: Int) async throws {
     try await writer.perform { connection throws(StoreError) in
       _ = try connection.first("PRAGMA max_page_count = \(pages)") { $0.integer(0) }

@@ -241,7 +241,7 @@ struct SessionConformanceTests {
       #expect(
         try await found(SessionQuery(clientReferenceID: "order-1", createdFrom: first + 2, docType: DocType.mDL)) == [3]
       )
-      // Redaction erases the conditions with the content, and leaves the time.
+      // Redaction erases the filter values with the content, but keeps the time.
       _ = try await store.redact(added[0].address, at: start + 9)
       #expect(try await found(SessionQuery(clientReferenceID: "order-0")) == [2])
       #expect(try await found(SessionQuery(docType: DocType.mDL)) == [5, 3, 2])

@@ -29,7 +29,7 @@ func makeSession(
     })
 }
 
-/// - Parameter session: nil for one whose report has a name of its own, as those of before.
+/// - Parameter session: nil for one whose report has its own name, as in older versions.
 func makeReport(
   _ code: Code = .issuerUnknown, _ outcome: Check.Outcome = .failed, of session: SessionID? = nil
 ) throws -> ReportRecord {
@@ -48,7 +48,7 @@ extension SessionStore {
     return session
   }
 
-  /// Consumes and fails the test where that is refused.
+  /// Consumes the challenge; fails the test if that is refused.
   func take(_ session: SessionRecord, at now: Timestamp = start) async throws -> AttemptID {
     let attempt = try AttemptID.random()
     guard

@@ -4,7 +4,7 @@ import Stores
 import TestStores
 import Testing
 
-/// Makes the stores that the conformance suite runs over: PostgreSQL too, where there is one for tests.
+/// Makes the stores that the conformance suite runs over: PostgreSQL too, if there is one for tests.
 enum StoreFactory: String, CaseIterable, CustomTestStringConvertible {
   case memory, sqlite, postgresql
 

@@ -1,8 +1,8 @@
 import Base
 import Sessions
 
-/// A store that lives as long as the process: for tests and for trying things out. It keeps the same rules as the
-/// others, and nothing else: a restart forgets every challenge.
+/// A store that lasts as long as the process, for tests. It follows the same rules as the other stores, but a restart
+/// forgets every challenge.
 package final class InMemoryStore: SessionStore {
   package let mode: ServerMode
   private let state: Locked<Contents>
@@ -258,7 +258,7 @@ extension InMemoryStore.Contents {
   fileprivate mutating func finish(_ completion: IdempotencyCompletion?) {
     guard let completion, keys[completion.claim.scope]?.claim == completion.claim else { return }
     var reply = completion.reply
-    // Redacted before the reply came here: nothing is kept of what it shows.
+    // The session was redacted before the reply arrived, so the reply's content is not kept.
     if let session = reply.session, case .redacted = sessions[session]?.state {
       reply = StoredReply(session: session, body: nil)
     }
@@ -317,9 +317,9 @@ extension InMemoryStore.Contents {
   }
 }
 
-/// The rules of a session's life. A database states the same in its queries; one suite of tests runs over all stores.
+/// The rules of a session's life. Databases express the same rules in queries; one test suite runs over all stores.
 extension SessionRecord {
-  /// Removes everything that a response could still be submitted with.
+  /// Removes everything with which a response could still be submitted.
   fileprivate mutating func eraseMaterial() {
     for index in offers.indices { offers[index].sealedMaterial = nil }
   }
@@ -330,7 +330,7 @@ extension SessionRecord {
     eraseMaterial()
   }
 
-  /// Everything goes but ids, times, status and codes.
+  /// Erases everything except ids, times, status and codes.
   fileprivate mutating func redact(at now: Timestamp) {
     state = .redacted(at: now, lastError: state(at: now).lastError?.redacted)
     clientSecretHash = nil
@@ -351,7 +351,7 @@ extension SessionRecord {
     report = outcome.report
   }
 
-  /// When the session's last change was: its age for deletion.
+  /// The time of the session's last change, which determines its deletion.
   fileprivate var endedAt: Timestamp {
     switch state {
     case .requiresInput, .expired: expiresAt

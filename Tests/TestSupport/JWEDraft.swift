@@ -1,8 +1,8 @@
 import Base
 import Cryptography
 
-/// A JWE to be made for a verifier, ECDH-ES direct (RFC 7518, 4.6), with any part changed; written apart from what
-/// reads it, key derivation included.
+/// A JWE for a verifier, ECDH-ES direct (RFC 7518, 4.6), with any part changed. It is written independently of the
+/// reader, including key derivation.
 public struct JWEDraft: Sendable {
   public var header: [JSON.Member]
   public var encryptedKey: [UInt8] = []

@@ -5,8 +5,8 @@
 
   /// Runs the tests of a suite on the server's verification threads.
   ///
-  /// All tests of the package share Swift's cooperative pool of one thread a core, and some compute for seconds; here
-  /// there are deadlines to keep.
+  /// All tests share Swift's cooperative pool with one thread for each core. Some compute for seconds, but these tests
+  /// have deadlines.
   package struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
     package let isRecursive = true
 

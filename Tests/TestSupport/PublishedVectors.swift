@@ -1,7 +1,7 @@
 import Base
 import FoundationEssentials
 
-/// The vectors that others published. They lie beside the working copy, in `../shared/vectors`, and are never copied
+/// The vectors that others published. They are beside the working copy, in `../shared/vectors`, and are never copied
 /// into the project: a test that needs them is skipped where they are absent.
 public enum PublishedVectors {
   public static let folder = packageRoot + "/../shared/vectors"

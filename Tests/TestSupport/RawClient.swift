@@ -7,7 +7,7 @@ package final class RawClient {
   package enum Failure: Error, Equatable {
     case cannotConnect(Int32)
     case timedOut
-    /// The peer ended or reset the connection; what had been read until then.
+    /// The peer ended or reset the connection; has the bytes read until then.
     case closed(String)
     case notHTTP(String)
   }
@@ -94,7 +94,7 @@ package final class RawClient {
     }
   }
 
-  /// Returns once the peer has closed, with what it sent before; throws when it does not close in time.
+  /// Returns the received bytes once the peer has closed; throws if it does not close in time.
   package func untilClosed() throws -> String {
     while true {
       do { try fill() } catch Failure.closed(let rest) { return rest }

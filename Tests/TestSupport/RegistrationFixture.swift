@@ -4,7 +4,7 @@ import Cryptography
 import JOSE
 import PKIX
 
-/// A registrar, and the registration certificates that it issues (ETSI TS 119 475, 5.2), right or wrong.
+/// A registrar, and its registration certificates (ETSI TS 119 475, 5.2), correct or wrong.
 package struct RegistrationFixture {
   package static let party = "VATDE-123456789"
   private static let subject: Int64 = 2
@@ -21,7 +21,7 @@ package struct RegistrationFixture {
     signer = PEM.certificates(in: String(decoding: tls.certificate, as: UTF8.self))?.first ?? []
   }
 
-  /// The claims of a certificate for `given_name`, and for all of another namespace, of an mDL.
+  /// The claims of a certificate for `given_name` of an mDL, and for all of another namespace.
   package static func claims(_ changes: [String: JSON] = [:], at now: Timestamp) -> JSON {
     let second = now.secondsSince1970
     let members: [JSON.Member] = [
@@ -46,7 +46,7 @@ package struct RegistrationFixture {
     ["format": format, "meta": ["doctype_value": docType], "claim": [["path": path]]]
   }
 
-  /// - Parameter header: parameters in place of those of the profile, or beside them; null leaves one out.
+  /// - Parameter header: parameters that replace or extend the profile's; null removes one.
   package func jws(
     _ changes: [String: JSON] = [:], header: [String: JSON] = [:], payload: JSON? = nil, at now: Timestamp,
     key: PrivateKey? = nil
@@ -57,7 +57,7 @@ package struct RegistrationFixture {
     return Array(try signer.sign((payload ?? Self.claims(changes, at: now)).serialized()).utf8)
   }
 
-  /// The claims have their numbers where they have one.
+  /// Claims with a registered number use it.
   package func cwt(
     _ changes: [String: JSON] = [:], type: CBORValue = "rc-wrp+cwt", tag: UInt64? = 18, payload: CBORValue? = nil,
     at now: Timestamp

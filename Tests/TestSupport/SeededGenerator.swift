@@ -1,4 +1,4 @@
-/// Randomness that is the same in every run (SplitMix64), so that a failure can be repeated.
+/// Deterministic randomness (SplitMix64), so that a failure can be reproduced.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

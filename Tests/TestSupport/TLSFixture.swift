@@ -82,7 +82,7 @@ private final class TLSCertificate {
   }
 }
 
-/// Asks once over TLS, as OpenSSL does, and reads to the end. It blocks, so that it is used through `blocking`.
+/// Sends one request over TLS by OpenSSL, and reads to the end. It blocks, so use it through `blocking`.
 package struct TLSClient: Sendable {
   package enum Failure: Error, Equatable { case noContext, noConnection, noHandshake }
 
@@ -95,12 +95,12 @@ package struct TLSClient: Sendable {
   }
 
   package let port: UInt16
-  /// PEM; the server must be `localhost` to it.
+  /// PEM; the server's certificate must be for `localhost`.
   package let authority: [UInt8]
   package var versions: ClosedRange<Int32>
   /// Groups for key agreement in the client's order of preference: names joined by `:`. Nil for OpenSSL's default list.
   package var groups: String?
-  /// Whether it asks for another handshake before it asks anything else (TLS 1.2).
+  /// Whether it requests another handshake first (TLS 1.2).
   package var renegotiates = false
 
   package init(
@@ -117,7 +117,7 @@ package struct TLSClient: Sendable {
       SSL_CTX_free(context)
       fclose(file)
     }
-    // Below level 1 OpenSSL offers old versions at all, so that it is the server who refuses them.
+    // OpenSSL offers old versions only below level 1; the server must then refuse them.
     SSL_CTX_set_security_level(context, 0)
     SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(versions.lowerBound), nil)
     SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(versions.upperBound), nil)

@@ -29,7 +29,7 @@ package func eventually(within seconds: Int = 10, _ condition: @Sendable () -> B
   return condition()
 }
 
-/// Carries a client from one `blocking` to the next.
+/// Passes a client from one `blocking` to the next.
 // Sendable by use: a test awaits each `blocking` before it starts the next, so that no two threads hold it at once.
 package final class Held<Value>: @unchecked Sendable {
   package var value: Value

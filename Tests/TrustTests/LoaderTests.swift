@@ -6,7 +6,7 @@ import Trust
 
 @testable import Mock
 
-/// Anchors from files and folders: everything in them is understood, or nothing is loaded.
+/// Anchors from files and folders: either everything in them is valid, or nothing is loaded.
 @Suite struct LoaderTests {
   let fixture: TrustFixture
   let loader = TrustAnchorLoader(defaultDocTypes: [TrustFixture.mDL])
@@ -108,7 +108,7 @@ import Trust
       TrustAnchor(certificate: try fixture.root().certificate, relaxed: [code]).relaxed.count == (anchors?.count ?? 0))
   }
 
-  /// With a typing mistake in its name, `tier: test` would be lost and the anchor be a live one.
+  /// With a typing mistake in its name, `tier: test` would be lost and the anchor would be live.
   @Test func settingsThatBelongToNoAnchorAreRefused() throws {
     try fixture.write(fixture.rootDER(), to: "root-test.der")
     try fixture.write(#"{"tier": "test"}"#, to: "root_test.json")

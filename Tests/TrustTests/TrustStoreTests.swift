@@ -5,7 +5,7 @@ import Trust
 
 @testable import Mock
 
-/// The snapshot names what decides about trust: it changes with that, and with nothing else.
+/// The snapshot identifies all data that determine trust: it changes only with them.
 @Suite struct SnapshotTests {
   let fixture: TrustFixture
 
@@ -51,7 +51,7 @@ import Trust
     #expect(try TrustStore(anchors: [second, ignored], allowsTestCertificates: false).snapshot == live)
   }
 
-  /// One key with two sets of settings: which of them counts must not depend on the order of the files.
+  /// One key with two sets of settings: the order of the files must not decide which of them applies.
   @Test func theOrderOfAnchorsDecidesNothing() throws {
     var strict = try fixture.root()
     strict.extendedKeyUsages = ["1.2.3"]
@@ -105,7 +105,7 @@ import Trust
   }
 }
 
-/// A signer that was validated once is remembered, for exactly what it was validated for.
+/// A validated signer is remembered, for exactly the document type that it was validated for.
 @Suite struct SignerCacheTests {
   let fixture: TrustFixture
   let store: TrustStore
@@ -164,7 +164,7 @@ import Trust
     }
     #expect(!store.failures([], at: fixture.now).isEmpty)
     #expect(!store.failures(chain + chain, at: fixture.now).isEmpty)
-    // The bytes of two certificates in one are not those of two.
+    // Two certificates joined into one are not two certificates.
     #expect(!store.failures([chain[0] + chain[0]], at: fixture.now).isEmpty)
   }
 

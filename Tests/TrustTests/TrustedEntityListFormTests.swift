@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Trust
 
-/// Unsigned payloads, as they are read: what is required, what is tolerated and said, what is left out.
+/// Unsigned payloads: required members, tolerated deviations with their notes, and omitted entries.
 @Suite struct TrustedEntityListFormTests {
   @Test func theLeastThatAListMustSay() throws {
     let list = try read(Self.least)
@@ -187,7 +187,7 @@ import Trust
     try read(text).findings.filter { $0.code == .listDeviation }
   }
 
-  /// The least list with a member of the scheme in JSON, or without it.
+  /// The smallest list, with or without a scheme member in JSON.
   private func changed(_ name: String, _ value: String?, in text: String = least) throws -> String {
     let members = try JSON(parsing: Array(text.utf8))["LoTE"]?["ListAndSchemeInformation"]?.object ?? []
     let others = members.filter { $0.name != name }.map { "\"\($0.name)\":\($0.value.text())" }

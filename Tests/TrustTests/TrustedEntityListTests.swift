@@ -6,7 +6,7 @@ import Trust
 
 @testable import Mock
 
-/// Signed lists of trusted entities: each broken rule gives its own code, and a refused list trusts nobody.
+/// Signed lists of trusted entities: each broken rule gives its own code, and a rejected list gives no anchor.
 @Suite struct TrustedEntityListTests {
   let fixture: ListFixture
 
@@ -93,7 +93,7 @@ import Trust
     }
     #expect(try failures(at: next) == [])
     #expect(try failures(at: next + 1) == [.listExpired])
-    // Clocks may differ by the usual skew; what is too old is too old.
+    // Clocks may differ by the usual skew, but no skew extends an expiry.
     #expect(try failures(at: issued - Limits.clockSkew) == [])
     #expect(try failures(at: issued - Limits.clockSkew - 1) == [.listIssuedInFuture])
   }

@@ -6,7 +6,7 @@ import Trust
 
 @testable import Mock
 
-/// Mock VICALs: right ones, and each rule broken by itself.
+/// Mock VICALs: valid lists, and each rule broken by itself.
 @Suite struct VICALTests {
   let fixture: TrustFixture
   let reader: VICALVerifier
@@ -62,7 +62,7 @@ import Trust
     #expect(evaluation.anchors.count == 2)
   }
 
-  /// They can't certify anybody, so nothing would be trusted by them.
+  /// They cannot certify others, so they would make nothing trusted.
   @Test func `Authorities whose key certifies nothing, or is on no known curve, are left out`() throws {
     let changes: [@Sendable (inout CertificateTemplate) -> Void] = [
       { $0[oid: CertificateExtension.keyUsageOID] = .keyUsage(.crlSign) },
@@ -202,7 +202,7 @@ import Trust
     reader.evaluate(try mock.published(by: fixture.authority, now: fixture.now), at: fixture.now, after: last)
   }
 
-  /// The failures of a driving licence's chain if only these are trusted.
+  /// The failed checks of a driving licence's chain if only these anchors are trusted.
   private func documentFailures(_ anchors: [TrustAnchor]) throws -> [Code] {
     let validator = PathValidator(anchors: anchors, allowsTestCertificates: true)
     let evaluation = try validator.evaluate(

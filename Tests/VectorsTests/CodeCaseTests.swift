@@ -4,8 +4,8 @@ import Sessions
 import Testing
 import Vectors
 
-/// The mock names codes by their text, and rows of the list of negative cases beside them: the registry has the codes,
-/// and rows that no variant covers.
+/// The mock names codes by their text, with rows of the list of negative cases. The registry has the codes, and the
+/// rows that no variant covers.
 @Suite struct CodeCaseTests {
   @Test(arguments: MockVariant.all.map(\.name))
   func `a variant's codes are registered, in the order of the checks`(name: String) throws {

@@ -8,7 +8,8 @@ import Testing
 @testable import CorpusMaking
 @testable import Vectors
 
-/// The committed corpus: what it holds, that it is what is declared, and that our verifier is right about all of it.
+/// The committed corpus: its content matches its declaration, and our verifier gives the expected result for each
+/// vector.
 @Suite struct CorpusTests {
   @Test func `our verifier ends every case as it must`() async throws {
     let circuits = try CommittedCorpus.circuits()
@@ -17,7 +18,7 @@ import Testing
       Issue.record("\(failure.summary.id): \(failure.problem ?? "")")
     }
     #expect(report.count.total > 350)
-    // Proofs are verified where the published circuits are.
+    // Proofs are verified if the published circuits are available.
     #expect(report.count.skipped == 0 || !PublishedVectors.areHere)
     #expect(report.count.failed == 0 && report.count.passed > 900)
     print("\(report.count.total) vectors in \(report.durationText) s")
@@ -100,7 +101,7 @@ enum CommittedCorpus {
   static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
   static let path = root + "/TestVectors"
 
-  /// The published circuits, where they are; nil elsewhere.
+  /// The published circuits; nil if they are missing.
   static func circuits() throws -> CircuitLibrary? {
     guard PublishedVectors.areHere else { return nil }
     return try CircuitLibrary(folder: PublishedVectors.folder + "/longfellow/circuits")
@@ -108,7 +109,7 @@ enum CommittedCorpus {
 
   static func suite() throws -> VectorSuite { try VectorSuite(at: path) }
 
-  /// Values of the mock person that stand nowhere else: not in ids, descriptions, certificates or types.
+  /// Values of the mock person that occur nowhere else, such as in ids, descriptions, certificates or types.
   static let secrets = [
     "Morgan", "1990-04-12", "Mock Driver License", "M18013505", "P23220401", "52 Example", "Salt Lake", "84101",
     "Mock Passport Office", "1001-23220",

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Vectors
 
-/// Every failed check says what is wrong: which member, what was found, what was expected. It says nothing of a person.
+/// Every failed check names the fault: the member, the found and the expected value. It contains no personal data.
 @Suite struct DetailTests {
   /// The failed checks of the whole corpus and its warnings, by vector.
   private static let findings = Task { () throws -> [(vector: TestVector, check: Check)] in
@@ -71,9 +71,9 @@ import Testing
     ("mso-version-9.9", .msoVersionUnsupported, ["\"9.9\"", "\"1.0\""]),
     ("mso-digests-md5", .digestAlgorithmUnsupported, ["MD5", "SHA-256"]),
     ("mso-doc-type", .msoDocTypeMismatch, ["the issuer signed docType", "org.iso.18013.5.1.mDL"]),
-    ("mso-expired", .expired, ["validUntil is 20", "it is 20"]),
-    ("mso-not-yet-valid", .notYetValid, ["validFrom is 20", "it is 20"]),
-    ("mso-signed-in-future", .signedInFuture, ["signed is 20", "it is 20"]),
+    ("mso-expired", .expired, ["validUntil is 20", "the time is 20"]),
+    ("mso-not-yet-valid", .notYetValid, ["validFrom is 20", "the time is 20"]),
+    ("mso-signed-in-future", .signedInFuture, ["signed is 20", "the time is 20"]),
     ("mso-signed-before-certificate", .signedOutsideCertificate, ["signed is 20", "certificate", "valid from"]),
     ("digest-longer", .digestMismatch, ["given_name", "digestID", "33 bytes"]),
     ("digest-missing", .digestMissing, ["given_name", "digestID"]),
@@ -98,8 +98,8 @@ import Testing
     ("intermediate-not-ca", .certificateIsCA, ["intermediate 1", "no CA flag"]),
     ("signer-state", .certificateJurisdictionMismatch, ["stateOrProvinceName is"]),
     ("anchor-other-doc-type", .issuerNotTrustedForDocType, ["is trusted for", "org.iso.18013.5.1.mDL"]),
-    ("chain-100", .chainTooLong, ["certificates, at most"]),
-    ("signer-1-megabyte", .chainTooLong, ["bytes, at most"]),
+    ("chain-100", .chainTooLong, ["certificates; the limit is"]),
+    ("signer-1-megabyte", .chainTooLong, ["bytes; the limit is"]),
     ("status-revoked", .documentRevoked, ["status list", "https://", "1 (revoked)"]),
     ("status-suspended", .documentSuspended, ["status list", "2 (suspended)"]),
     ("identifiers-revoked", .documentRevoked, ["identifier list", "https://"]),
@@ -108,7 +108,7 @@ import Testing
     ("vical-version-2", .listVersionUnsupported, ["the version is 2", "expected"]),
     ("lote-alg-none", .listAlgorithmUnsupported, ["none"]),
     ("lote-older-number", .listRollback, ["accepted before"]),
-    ("lote-too-large", .listTooLarge, ["bytes, at most"]),
+    ("lote-too-large", .listTooLarge, ["bytes; the limit is"]),
     ("zk-timestamp-old", .zkTimestampStale, ["timestamp is 20", "seconds"]),
     ("zk-other-circuit", .zkSystemNotOffered, ["zkSystemId is"]),
     ("zk-signer-p-384", .zkIssuerKeyUnsupported, ["P-384"]),
@@ -165,7 +165,7 @@ import Testing
   /// The issuer's own country, state and name are no one's secret: its certificate has them.
   private static let ofIssuer = "issuing_"
 
-  /// The values that are long enough to be told from words. `portrait` is one of a mutant.
+  /// The values that are long enough to be told from words. `portrait` comes from a mutant.
   private static func secrets(_ leaves: [Leaf]) -> Set<String> {
     Set(
       leaves.flatMap { leaf -> [String] in

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Vectors
 
-/// Another verifier as a process: asked line by line, bounded, and restarted after its end. The verifiers are shell
-/// scripts.
+/// Another verifier as a process: it is queried line by line, limited, and restarted after it ends. The verifiers are
+/// shell scripts.
 @Suite struct HarnessProcessTests {
   private let folder: TemporaryFolder
   private let suite: VectorSuite
@@ -33,7 +33,7 @@ import Testing
     return "sh \(try folder.write("harness.sh", script))"
   }
 
-  /// For a machine that does much else.
+  /// A generous value, for a busy machine.
   private static let patient: HarnessProcess.Bounds = {
     var bounds = HarnessProcess.Bounds()
     bounds.reply = 120

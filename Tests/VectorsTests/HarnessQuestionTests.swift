@@ -4,7 +4,7 @@ import Testing
 @testable import CorpusMaking
 @testable import Vectors
 
-/// Questions to another verifier, and the end of questions.
+/// Requests to another verifier, and the end of requests.
 @Suite struct HarnessQuestionTests {
   private let suite: VectorSuite
 
@@ -51,7 +51,7 @@ import Testing
     #expect(protocols.count == 10)
   }
 
-  /// Harnesses of before may keep questions that have more members.
+  /// Older harnesses may get requests with more members.
   @Test func `a whole vector is a question too`() async throws {
     let vector = try #require(suite.entries.first { $0.vector.id == "element-twice" }?.vector)
     let anchors = suite.anchors.question(of: vector)["anchors"]?.array?.map { anchor in

@@ -7,8 +7,8 @@ import Testing
 @Suite struct MatrixTests {
   private let matrix: VerifierMatrix
 
-  /// Our verifier; a verifier that accepts everything it claims, with a name that could break a page; and a verifier
-  /// that dies.
+  /// Our verifier; a verifier that accepts everything in its scope, with a name that could break a page; and a verifier
+  /// that crashes.
   init() async throws {
     let suite = try CommittedCorpus.suite()
     var lenient = VectorRunner(suite, subject: "lenient") { _ in Judgement(isAccepted: true) }
@@ -51,7 +51,7 @@ import Testing
     let text = String(decoding: MatrixText(matrix).markdown(), as: UTF8.self)
     let table = text.split(separator: "\n").drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
     #expect(table.count == matrix.bugClasses.count + 4)
-    // A name may not make a column.
+    // A name must not create a column.
     let columns = Set(table.map { $0.replacing("\\|", with: "").count { $0 == "|" } })
     #expect(columns == [5])
     #expect(text.contains("## \(RunReport.program)\n") && text.contains("## dying\n"))

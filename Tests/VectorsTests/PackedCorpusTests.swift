@@ -22,7 +22,7 @@ import Testing
     #expect(json["count"]?.integer == Int64(suite.entries.count))
     #expect(json["cases"]?.array?.allSatisfy { $0["profiles"]?.array?.isEmpty == false } == true)
 
-    // One word of one case is another: the digest tells.
+    // One word of one case is changed: the digest detects it.
     let text = String(decoding: content, as: UTF8.self)
     let changed = text.replacing("The same item is returned twice.", with: "The same item is returned twive.")
     #expect(changed != text)

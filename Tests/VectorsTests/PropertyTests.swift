@@ -31,7 +31,7 @@ import Testing
     known.suite.entries.enumerated().filter { $0.offset % Self.parts.count == part }.map(\.element.vector)
   }
 
-  /// A response with trailing bytes may lose them, and is then the right response that it was made from.
+  /// A response with trailing bytes may lose them. It is then the correct response that it was made from.
   @Test(arguments: parts) func `a truncated answer is never accepted`(part: Int) async {
     let isExhaustive = Self.isExhaustive(part)
     var count = 0
@@ -54,7 +54,7 @@ import Testing
     if isExhaustive { print("part \(part): \(count) truncations in vectors") }
   }
 
-  /// A flipped bit may mend what was wrong; the result must then be one that the corpus knows as right.
+  /// A flipped bit may correct the fault; the result must then be one of the corpus's correct results.
   @Test(arguments: parts) func `a flipped bit never yields another accepted result`(part: Int) async {
     var generator = SeededGenerator(seed: 18_013_005 + UInt64(part))
     let isExhaustive = Self.isExhaustive(part)
@@ -79,7 +79,7 @@ import Testing
 
   // MARK: Amounts
 
-  /// By default every sixteenth and the last 8 bytes; of large answers the sixteenths alone.
+  /// By default every sixteenth byte and the last 8 bytes; for large responses only every sixteenth.
   private static func lengths(_ count: Int, of vector: TestVector, _ isExhaustive: Bool) -> [Int] {
     guard isExhaustive else {
       let sixteenths = (0..<16).map { count * $0 / 16 }
@@ -91,7 +91,7 @@ import Testing
     return Set(Array(0..<4_096) + between + Array((count - 256)..<count)).sorted()
   }
 
-  /// All bits where there are no more than are to be drawn.
+  /// All bits, if there are no more than the number to draw.
   private static func bits(
     _ count: Int, of vector: TestVector, _ isExhaustive: Bool, using generator: inout SeededGenerator
   ) -> [Int] {

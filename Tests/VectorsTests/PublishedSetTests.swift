@@ -15,7 +15,7 @@ struct PublishedSetTests {
   @Test func `all sets run in one report, by folder`() throws {
     let report = try #require(try PublishedSuite.run(at: PublishedVectors.folder, filter: nil))
     for failure in report.failures { Issue.record("\(failure.summary.id): \(failure.problem ?? "")") }
-    // By itself: a failed expectation shows its values, which here are thousands.
+    // Evaluated separately: a failed expectation prints its values, which are thousands here.
     let hasPassed = report.hasPassed
     #expect(hasPassed)
     #expect(Self.counts(report, by: \.group) == Self.folders)
@@ -54,14 +54,14 @@ struct PublishedSetTests {
     "json_web_signature": [0, 401], "x25519": [518, 0], "x448": [510, 0],
   ]
 
-  /// Unsupported is what mdoc leaves out, each with its reason.
+  /// The unsupported cases, each with the reason.
   @Test func `COSE's examples are skipped by what they use`() throws {
     let report = try #require(try PublishedSuite.run(at: PublishedVectors.folder + "/cose-wg", filter: nil))
     let skipped = report.results.compactMap { result in result.skipReason.map { "\(result.group): \($0)" } }
     #expect(
       Dictionary(grouping: skipped) { $0 }.mapValues(\.count) == [
         "sign1-tests: alg only in the unprotected header": 1, "ecdsa-examples: COSE_Sign": 4,
-        // ES512 with a key on P-256: a generic library takes it as it stands, here the curve is bound to alg.
+        // ES512 with a key on P-256: a generic library accepts it, but here the curve is bound to alg.
         "ecdsa-examples: alg with another curve": 1, "eddsa-examples: COSE_Sign": 2,
         "mac0-tests: alg only in the unprotected header": 3, "hmac-examples: COSE_Mac": 5,
         "hmac-examples: HMAC 256/64": 1, "hmac-examples: HMAC 384/384": 1, "hmac-examples: HMAC 512/512": 1,
@@ -90,7 +90,7 @@ struct PublishedSetTests {
   }
 }
 
-/// The committed corpus with our verifier's word on it, made once for all properties.
+/// The committed corpus with our verifier's results, made once for all properties.
 struct KnownResults: Sendable {
   let suite: VectorSuite
   let verifier: OwnVerifier
@@ -116,13 +116,13 @@ struct KnownResults: Sendable {
     if case .list(let list) = vector.session { .string(list.format.rawValue) } else { vector.request }
   }
 
-  /// Whether a relying party that made the vector's request is to see this result.
+  /// Whether a relying party that made the vector's request may see this result.
   func isRight(_ judgement: Judgement, for vector: TestVector) -> Bool {
     judgement.resultHash.map { accepted[Self.asked(vector)]?.contains($0) == true } ?? false
   }
 }
 
-/// How folders of published sets are recognised, and that a case which ends wrongly fails: on files of our own.
+/// Folders of published sets are recognised, and a case with a wrong result fails; tested with our own files.
 @Suite struct PublishedSuiteTests {
   private let folder: SuiteFolder
 
@@ -179,7 +179,7 @@ struct KnownResults: Sendable {
     #expect(theirs.map(\.name) == ["wycheproof"])
   }
 
-  /// Wycheproof's layout; every tag is right (RFC 4231, 4.3), whatever is said of it.
+  /// Wycheproof's layout; every tag is valid (RFC 4231, 4.3), regardless of its declared result.
   private static func file(_ name: String, results: [String], schema: String = "mac_test_schema_v1.json") -> [UInt8] {
     let tests = results.enumerated().map { index, result -> JSON in
       [

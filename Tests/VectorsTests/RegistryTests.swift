@@ -175,7 +175,7 @@ import Testing
     #expect(try reached().filter { Code(rawValue: $0) == nil } == [])
   }
 
-  /// The named test is there and names the code: by the Swift case or by the text on the wire.
+  /// The named test exists and names the code, by the Swift case or by the text on the wire.
   @Test(arguments: scripted.keys.sorted { $0.rawValue < $1.rawValue })
   func `every scripted test names its code`(code: Code) throws {
     let test = try #require(Self.scripted[code])

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Vectors
 
-/// Reports of runs that went wrong.
+/// Reports of failed runs.
 @Suite struct ReportTests {
   private let report: RunReport
 
-  /// A verifier that accepts everything, and answers with what would break a report.
+  /// A verifier that accepts everything, and returns text that could break a report.
   init() async throws {
     var runner = VectorRunner(try CommittedCorpus.suite(), subject: "<b>\u{1}\"&'") { vector in
       Judgement(isAccepted: true, codes: vector.expectation.isAccepted ? [] : ["<script>\u{b}]]>"])
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// So that anybody can say which vectors a report is about, with the tools of every system.
+  /// Identifies the vectors of a report with the standard tools of every system.
   @Test func `the digest of a suite is that of the lines of sha256sum`() throws {
     let folder = SuiteFolder(CommittedCorpus.path)
     let files = try folder.vectorFiles() + SuiteFolder("\(folder.path)/anchors").files().map { "anchors/\($0)" }
@@ -110,7 +110,7 @@ import Testing
   }
 }
 
-/// Enough of XML to find an element that is not closed, a quote that is not, or a bare ampersand.
+/// A minimal XML check, which finds unclosed elements, unclosed quotes and bare ampersands.
 private enum Markup {
   static func isBalanced(_ text: String) throws -> Bool {
     var open: [Substring] = []

@@ -9,7 +9,7 @@ import Testing
 @testable import CorpusMaking
 @testable import Vectors
 
-/// Vectors of revocation: who is asked what, and what a verifier that does not ask lets pass.
+/// Vectors of revocation: the fetched lists, and the responses that a verifier without revocation checks accepts.
 @Suite struct RevocationVectorTests {
   private let suite: VectorSuite
   private let vectors: [TestVector]
@@ -26,7 +26,7 @@ import Testing
     for made in cases { #expect(made.codes == Code.allCases.filter(made.codes.contains), "\(made.name)") }
   }
 
-  /// No issuer, no question: a document that nobody trusts makes nobody fetch anything.
+  /// An untrusted document causes no fetch.
   @Test func `there are questions exactly where a case says so`() throws {
     let verifier = OwnVerifier(anchors: suite.anchors)
     for vector in vectors {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Every one of these is a right document otherwise, so that nothing but revocation decides.
+  /// Each of these documents is otherwise valid, so that only revocation decides.
   @Test func `what is refused for revocation passes where nothing is asked`() async throws {
     let verifier = OwnVerifier(anchors: suite.anchors)
     let refused = vectors.filter { $0.expectation.codes.first?.hasPrefix("revocation.") == true }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Without its publications a list is not there, which is never taken for a good one.
+  /// Without its publications the list is missing, which never counts as a good status.
   @Test func `a list that nobody publishes is not known`() async throws {
     let verifier = OwnVerifier(anchors: suite.anchors)
     let accepted = vectors.filter {
@@ -64,7 +64,7 @@ import Testing
   }
 }
 
-/// Every way to be wrong that the mock wallet knows has its codes over every web protocol, whatever the corpus holds.
+/// Every wrong variant of the mock wallet gives its codes over every web protocol, regardless of the corpus.
 @Suite struct WebVariantTests {
   struct Way: Sendable, CustomTestStringConvertible {
     var form: CorpusCase.Form
@@ -91,7 +91,7 @@ import Testing
 
   private let maker: CorpusMaker
   private let verifier: OwnVerifier
-  /// Variants whose answers are large: making one takes long in a debug build, and one way of each is enough.
+  /// Variants with large responses: making one takes long in a debug build, so each is tried over one protocol.
   private let large: Set<String>
 
   init() throws {
@@ -101,7 +101,7 @@ import Testing
     large = Set(suite.entries.map(\.vector).filter { $0.input.count > 1 << 18 }.map(\.id))
   }
 
-  /// With `MDOC_EXHAUSTIVE` each over every way.
+  /// With `MDOC_EXHAUSTIVE`, each is tried over every protocol.
   private static let isExhaustive = ProcessInfo.processInfo.environment["MDOC_EXHAUSTIVE"] == "1"
 
   @Test(arguments: ways.indices) func `every variant has its codes`(_ index: Int) async throws {

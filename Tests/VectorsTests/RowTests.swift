@@ -1,8 +1,8 @@
 import Testing
 
-/// The rows of the list of negative cases about documents, each variant that a row names with the vector that has it.
+/// The rows of the list of negative cases about documents, and the vectors of the variants that each row names.
 ///
-/// `RegistryTests` says that every row has some vector; here no variant of one may get lost.
+/// `RegistryTests` ensures that every row has a vector; this test ensures that no variant of a row is lost.
 @Suite struct RowTests {
   private static let rows = """
     C01 cbor-nested-arrays cbor-nested-element

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Testing
 
-/// Rows of the list of negative cases that no vector can be: the corpus's README names the tests of each.
+/// Rows of the list of negative cases that no vector can cover: the corpus's README names their tests.
 @Suite struct ScriptedRowTests {
   /// A row of the README's table: `S09`, and `SQLiteStoreTests: reopened, crashed; FlowTests: …`.
   private struct Row: Sendable {
     let name: String
-    /// Files with the functions that they are said to have.
+    /// Files with the functions that the table names.
     let tests: [(file: String, functions: String)]
   }
 
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Names are separated by commas, which a name in backticks may have itself.
+  /// Names are separated by commas; a name in backticks may contain commas.
   private func functions(_ names: String, in file: String) -> [String] {
     var found: [String] = []
     var rest = names.split(separator: ",").map { String($0.drop { $0 == " " }) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Vectors
 
-/// Refused answers, of which nothing may be seen.
+/// Rejected responses, whose data must not be visible.
 @Suite struct SecrecyTests {
   private let known: KnownResults
 

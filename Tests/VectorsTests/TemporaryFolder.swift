@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 final class TemporaryFolder {
   let path: String
 

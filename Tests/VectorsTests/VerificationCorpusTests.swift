@@ -44,7 +44,7 @@ import Trust
     #expect(judged > 350 && accepted > 100 && judged - accepted > 200)
   }
 
-  /// The members that say what the response was made for; nil if the vector's input is another protocol's.
+  /// The members with the values that the response was made for; nil if the vector's input belongs to another protocol.
   private func madeFor(_ vector: TestVector) -> [JSON.Member]? {
     func text(_ bytes: [UInt8]) -> JSON { .string(Base64.encodeURLSafe(bytes)) }
     switch vector.session {

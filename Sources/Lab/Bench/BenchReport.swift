@@ -9,7 +9,7 @@ import Vectors
 package struct BenchReport {
   let cases: [ResponseFigures]
 
-  /// - Parameter progress: called after each step with the number of steps that are done, and of all.
+  /// - Parameter progress: called after each step with the number of finished steps and the total.
   package init(rounds: Int, progress: @Sendable (_ done: Int, _ total: Int) -> Void) async throws {
     var cases: [ResponseFigures] = []
     let sizes = MeasuredResponse.sizes
@@ -144,7 +144,7 @@ struct ResponseFigures {
   private static func time(_ body: () -> Bool) throws -> Double {
     let start = CPUClock.thread()
     for _ in 0..<perRound {
-      guard body() else { throw BenchError(reason: "a response was refused, or a primitive failed") }
+      guard body() else { throw BenchError(reason: "a response was rejected, or a primitive failed") }
     }
     return (CPUClock.thread() - start) / Double(perRound)
   }
@@ -186,8 +186,8 @@ struct RevocationBenchmark {
     checker = RevocationChecker(fetcher: StaticListFetcher(lists.mapValues { .success(FetchedList(bytes: $0)) }))
   }
 
-  /// The number of verifications in one measurement. The difference is a hundredth of the measured time. So both
-  /// measurements of a pair must be short, to run under the same load on the machine.
+  /// The number of verifications in one measurement. The difference is a hundredth of the measured time. Both
+  /// measurements of a pair must therefore be short, to run under the same load on the machine.
   private static let perPair = 5
 
   /// The added microseconds for each verification: the median of the differences of the pairs.

@@ -21,7 +21,10 @@ struct MeasuredResponse: Sendable {
   static let now = Timestamp(secondsSince1970: 1_795_000_000)
 
   static let sizes = [
-    (name: "45 kB answer, 35 kB portrait", portraitBytes: 35_000), (name: "5 kB answer", portraitBytes: smallPortrait),
+    (name: "45 kB response, 35 kB portrait", portraitBytes: 35_000),
+    (
+      name: "5 kB response", portraitBytes: smallPortrait
+    ),
   ]
   static let smallPortrait = 1_600
 
@@ -62,7 +65,7 @@ struct MeasuredResponse: Sendable {
     if case .accepted? = try? authenticate(apple).conclude().outcome { true } else { false }
   }
 
-  /// Verifies the response, up to the questions for publishers.
+  /// Verifies the response, except for fetching revocation status from publishers.
   func authenticate(_ apple: AppleInApp) throws -> Authentication {
     let challenge = try AppleChallenge(
       nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)

@@ -28,7 +28,7 @@ package struct ProofBenchmark {
 
   package init(rounds: Int) { self.rounds = rounds }
 
-  /// - Parameter progress: called after each circuit with the number of circuits that are done, and of all.
+  /// - Parameter progress: called after each circuit with the number of finished circuits and the total.
   package func run(folder: String, progress: (_ done: Int, _ total: Int) -> Void) throws -> [Figures] {
     let files = try CircuitLibrary.paths(in: folder).map { ($0.circuit, try CircuitLibrary.read($0.path)) }
     guard !files.isEmpty else { throw BenchError(reason: "\(folder): has no known circuit") }
@@ -92,7 +92,7 @@ package struct ProofBenchmark {
   }
 }
 
-/// A mock wallet that proves the circuit's number of elements of its driving licence.
+/// A mock wallet that proves as many elements of its driving licence as the circuit takes.
 private struct ProvingWallet {
   private let wallet: MockWallet
   private let request: MockRequest

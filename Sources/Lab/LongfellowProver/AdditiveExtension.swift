@@ -93,7 +93,7 @@ private struct AdditiveTransform: Sendable {
     }
   }
 
-  /// The truncated transform of 2^log entries: the first `known` entries change from values to coefficients, the others
+  /// The truncated transform of 2^log entries. The first `known` entries change from values to coefficients, the others
   /// from coefficients to values.
   func twoWay(_ entries: UnsafeMutablePointer<FieldGF128>, log: Int, coset: Int, values known: Int) {
     guard log > 0 else { return }

@@ -19,7 +19,8 @@ extension FieldGF128: ProverField {
     point(Int(truncatingIfNeeded: source.next() & 0xffff))
   }
 
-  // A struct with one member has that member's layout. So a term of such elements has the same layout as the term in C.
+  // A struct with one member has that member's layout. A term of such elements therefore has the same layout as the
+  // term in C.
 
   private static func plain(_ pointer: UnsafePointer<Self>) -> UnsafePointer<carryless_element> {
     UnsafeRawPointer(pointer).assumingMemoryBound(to: carryless_element.self)

@@ -3,7 +3,7 @@ import Longfellow
 /// The memory for the sums of a circuit's layers, sized for the largest layer.
 final class LayerMemory<F: ProverField> {
   fileprivate let terms: UnsafeMutablePointer<BoundTerm<F>>
-  /// The right hand's wires, and for each hand the factors of its wires; each has one element more than there are
+  /// The right hand's wires, and the factors of each hand's wires. Each array has one element more than there are
   /// wires.
   fileprivate let right: UnsafeMutablePointer<F>
   fileprivate let sums: [UnsafeMutablePointer<F>]
@@ -81,9 +81,9 @@ struct LayerSum<F: ProverField> {
     count = F.fold(hand, memory.terms, count: count, challenge, wires: own, sums: memory.sums[other.rawValue])
   }
 
-  /// When all bits are bound, the hand's wire.
+  /// The hand's wire, once all bits are bound.
   func wire(_ hand: Hand) -> F { wires[hand.rawValue][0] }
 
-  /// When all bits are bound, the factor of the two wires' product.
+  /// The factor of the two wires' product, once all bits are bound.
   var factor: F { (0..<count).reduce(.zero) { $0 + memory.terms[$1].value } }
 }

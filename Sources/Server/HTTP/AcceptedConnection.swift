@@ -12,7 +12,7 @@ final class AcceptedConnection: Sendable {
   unowned let core: TransportCore
   /// Nanoseconds on the monotonic clock, or one of the marks `none` and `cut`.
   private let deadline: Atomic<Int64>
-  /// True while the request only waits: nothing is then lost if it ends with its peer.
+  /// True while the request only waits: nothing is lost then if it ends with its peer.
   let isHeld = Atomic(false)
   private let since: Atomic<Int64>
 
@@ -144,7 +144,7 @@ final class DeadlineSweeper: Sendable {
     state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
   }
 
-  /// Must be called before the descriptor is closed: otherwise a sweep could shut down a new socket of the same number.
+  /// Call it before closing the descriptor: otherwise a sweep could shut down a new socket with the same number.
   func remove(_ connection: AcceptedConnection) {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }

@@ -70,7 +70,7 @@ enum FramingCheck {
   /// HTTP/1.0, also accepts one `Transfer-Encoding`, which must be exactly `chunked` (RFC 9112, 6.1 and 6.3).
   ///
   /// libmicrohttpd 0.9.75 takes a bare LF for the end of a chunk line, and does not show how a line ended (RFC 9112,
-  /// 7.1 and 11.2). So the connection closes after a chunked body (`TransportCore.send`).
+  /// 7.1 and 11.2). The connection therefore closes after a chunked body (`TransportCore.send`).
   private static func contentLength(
     _ headers: HTTPHeaders, _ raw: RawHeader, isHTTP10: Bool
   ) throws(HTTPError) -> Int? {

@@ -55,7 +55,7 @@ final class HTTPExchange: Sendable {
   /// True once the header was read. A stopping server waits for such requests.
   var hasHeader: Bool { if case .opening = phase { false } else { true } }
 
-  /// Takes the header. Reserves at most 64 KiB: a peer can declare a length and never send the body.
+  /// Takes the header. Reserves at most 64 KiB, since a peer can declare a length and never send the body.
   func accept(_ request: HTTPRequest, contentLength: Int, hold: BodyHold?) {
     state.withLock { state in
       state.phase = .receiving
@@ -99,7 +99,8 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Keeps the task, to cancel it once its reply is no longer needed. If that is already the case, cancels it now.
+  /// Keeps the task, to cancel it once its reply is no longer needed. If the reply is already unnecessary, cancels the
+  /// task now.
   func attach(_ task: Task<Void, Never>) {
     let isLate = state.withLock { state in
       if case .handling = state.phase {
@@ -230,7 +231,7 @@ final class BodyBudget: Sendable {
     return BodyHold(self, owner, reserved: length)
   }
 
-  /// Takes memory for bytes that have arrived. Returns false and takes nothing if there are too many bytes.
+  /// Takes memory for bytes that have arrived. Returns false and takes nothing if too many bytes would be held.
   fileprivate func take(_ bytes: Int, beyondReserved excess: Int, for owner: BodyOwner) -> Bool {
     state.withLock { state in
       guard hasRoom(bytes, for: owner, in: state), reserve(excess, for: owner, in: &state) else { return false }

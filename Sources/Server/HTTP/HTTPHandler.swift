@@ -18,8 +18,8 @@ package protocol HTTPHandler: Sendable {
   /// Counts the cost of a handled request: the bytes of its reply, and the time of its handling on `WorkerThreads`.
   func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64)
 
-  /// Handles one request, on `WorkerThreads`. Treats `HEAD` like `GET`. If the server stops first, the task is
-  /// cancelled.
+  /// Handles one request, on `WorkerThreads`. Treats `HEAD` like `GET`. The task is cancelled if the server stops
+  /// first.
   func respond(to request: HTTPRequest) async -> HTTPResponse
 
   /// The reply to a request that does not reach `respond`. Its status is `error.status`. If the header was refused, the

@@ -3,7 +3,7 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// An HTTP/1.1 server, which serves until `stop`. It has threads of its own; the handler runs on `WorkerThreads`.
+/// An HTTP/1.1 server, which serves until `stop`. It has its own threads; the handler runs on `WorkerThreads`.
 package final class HTTPServer: Sendable {
   package let port: UInt16
   let core: TransportCore
@@ -55,7 +55,7 @@ package final class HTTPServer: Sendable {
 
   private func shutDown(drainSeconds: Int) async {
     core.isDraining.store(true, ordering: .releasing)
-    // What is being accepted is accepted by then.
+    // Connections that are just being accepted are accepted by then.
     await Self.pause()
     daemon.refuseConnections()
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }

@@ -50,11 +50,11 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     self.descriptor = descriptor
   }
 
-  /// Closes the listening socket, so that the kernel refuses connections: the descriptor leads to a socket that nothing
-  /// comes to. Call it when no connection is accepted any more.
+  /// Closes the listening socket, so that the kernel refuses connections. The descriptor then refers to a socket
+  /// without connections. Call it when no connection is accepted any more.
   ///
-  /// MHD_quiesce_daemon is for this. But in 0.9.75 it removes the socket from the set of a thread that may just do the
-  /// same, and the second of them aborts the process.
+  /// MHD_quiesce_daemon has this purpose. But in 0.9.75 it and a thread may both remove the socket from the thread's
+  /// set, and the second removal aborts the process.
   func refuseConnections() {
     let nothing = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     guard nothing >= 0 else { return }
@@ -74,7 +74,7 @@ final class MicrohttpdDaemon: @unchecked Sendable {
 /// `main.swift` would trap here. The core is retained for the daemon's life, a connection from STARTED to CLOSED; it
 /// owns its exchange.
 enum MicrohttpdCallbacks {
-  /// Called before anything is made for a connection. `NO` closes the connection.
+  /// Called before any state is made for a connection. `NO` closes the connection.
   static let onAccept: MHD_AcceptPolicyCallback = { context, address, _ in
     guard let core = core(context) else { return .NO }
     return core.mayAccept(ListeningSocket.numericText(of: address)) ? .YES : .NO
@@ -111,7 +111,7 @@ enum MicrohttpdCallbacks {
     case .receiving where uploadSize.pointee > 0:
       let bytes = UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
       uploadSize.pointee = 0
-      // While a body arrives, no reply can be queued. So if the body is too large, the connection is closed.
+      // While a body arrives, no reply can be queued. If the body is too large, the connection is therefore closed.
       return exchange.append(bytes, limit: core.configuration.maxBodyBytes) ? .YES : .NO
     case .receiving:
       return core.handle(exchange, on: native)
@@ -144,7 +144,7 @@ enum ResponseWriter {
       guard response.status != 500 || !response.headers.isEmpty || !response.body.isEmpty else { return .NO }
       return queue(HTTPResponse(status: 500), closes: true, on: connection)
     }
-    // The queue takes a reference of its own.
+    // The queue takes its own reference.
     defer { MHD_destroy_response(native) }
     return LibraryReplies.queue(connection, UInt32(response.status), native)
   }
@@ -182,11 +182,11 @@ enum ResponseWriter {
 
 /// Replaces libmicrohttpd's own replies.
 ///
-/// libmicrohttpd 0.9.75 refuses some requests before any callback: a request line or version that it cannot read, a
-/// header beyond its memory, a line without a colon. It then queues a page without a `Request-Id`, by calling its
-/// public `MHD_queue_response`. The linker looks this name up in the program first. So the program defines a function
-/// of this name, which queues the server's own refusal, also under TLS. If the library were linked with `-Bsymbolic`,
-/// it would call its own function; Debian's is not.
+/// libmicrohttpd 0.9.75 refuses some requests before any callback: an unreadable request line or version, a header
+/// beyond its memory, a line without a colon. It then queues a page without a `Request-Id`, by calling its public
+/// `MHD_queue_response`. The linker looks this name up in the program first. The program therefore defines a function
+/// of this name. It queues the server's own refusal, also under TLS. If the library were linked with `-Bsymbolic`, it
+/// would call its own function; Debian's is not.
 enum LibraryReplies {
   typealias Queue = @convention(c) (OpaquePointer?, UInt32, OpaquePointer?) -> MHD_Result
 

@@ -28,7 +28,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     var waiting = FirstInFirstOut<Waiting>()
     var delay: DelayControl
 
-    /// True if the oldest request has waited longer than allowed. A new request would wait as long.
+    /// True if the oldest request has waited longer than allowed. A new request would wait equally long.
     func isOverdue(at now: Int64) -> Bool {
       waiting.first.map { now - $0.arrived > delay.bound(at: now) } ?? false
     }
@@ -81,7 +81,8 @@ final class RequestQueue<Element: Sendable>: Sendable {
     self.gauges = gauges
   }
 
-  /// The reason not to add a request now; nil if it may be added. In a full queue the longest flow loses a request.
+  /// The reason not to add a request now; nil if it may be added. If the queue is full, the longest flow loses a
+  /// request.
   func refusal(in lane: Lane, of flow: Flow, at now: Int64) -> Overload? {
     state.withLock { state in
       if state.running + state.waiting >= capacity {
@@ -123,7 +124,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Refuses overdue requests. Call it regularly, in case no request ends for a while.
+  /// Refuses overdue requests. Call it regularly: for a while, no request may end.
   func expire(at now: Int64) -> Due { change(at: now) { _, _ in } }
 
   private func change(at now: Int64, _ body: (inout State, inout Due) -> Void) -> Due {

@@ -3,10 +3,10 @@ import CMicrohttpd
 import Cryptography
 import Glibc
 
-/// The certificate and key that a server shows, replaceable while it serves. libmicrohttpd's callback gets no context
-/// from the caller. Each of its threads serves one server, and keeps that server's identities.
+/// The certificate and key that a server presents. They can be replaced while it serves. libmicrohttpd's callback gets
+/// no context from the caller. Each of its threads serves one server, and keeps that server's identities.
 // Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads what they point to, and
-// it may use keys and certificates on any number of threads as long as nobody changes them.
+// it may use keys and certificates on any number of threads as long as they are not changed.
 package final class TLSIdentities: @unchecked Sendable {
   /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers only (RFC 9325, 4.2), fastest first.
   package static let priorities =
@@ -20,8 +20,8 @@ package final class TLSIdentities: @unchecked Sendable {
   private struct State {
     // Sendable by use: see the class.
     nonisolated(unsafe) var current: UnsafeMutablePointer<mdoc_tls_identity>
-    /// Former identities. GnuTLS does not tell when it has finished with an identity, so each lives as long as this
-    /// object.
+    /// Former identities. GnuTLS does not report when it has finished with an identity, so each identity lives as long
+    /// as this object.
     nonisolated(unsafe) var former: [UnsafeMutablePointer<mdoc_tls_identity>] = []
     var expiry: Timestamp
   }
@@ -44,7 +44,7 @@ package final class TLSIdentities: @unchecked Sendable {
 
   package var expiry: Timestamp { state.withLock { $0.expiry } }
 
-  /// Shows another certificate from now on. If the new certificate is unusable, the previous one stays in use.
+  /// Presents another certificate from now on. If the new certificate is unusable, the previous one stays in use.
   package func replace(certificate: [UInt8], key: borrowing SecretBytes) throws(LoadError) {
     let (identity, expiry) = try Self.load(certificate, key)
     // Sendable by use: from here on only the state refers to it.

@@ -93,8 +93,8 @@ final class TransportCore: Sendable {
     }
   }
 
-  /// Accepts the body that follows, or refuses it: if the handler says so, the sender's share is used up, or memory is
-  /// lacking.
+  /// Accepts or refuses the body that follows. Refuses it if the handler does, the sender's share is used up, or memory
+  /// is lacking.
   private func beginBody(
     _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {

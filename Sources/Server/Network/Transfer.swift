@@ -49,7 +49,7 @@ final class Transfer {
     lists = []
   }
 
-  /// Concludes one exchange: the fetch ends, or continues at another address.
+  /// Concludes one exchange: ends the fetch, or continues it at another address.
   func conclude(_ code: CURLcode) -> Step {
     if let error { return .failed(error) }
     if isMessage, header.isComplete { return success }

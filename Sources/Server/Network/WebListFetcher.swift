@@ -48,7 +48,7 @@ package final class WebListFetcher: ListFetcher {
   }
 }
 
-/// Sends messages to configured addresses, under the same guard, on a thread of its own.
+/// Sends messages to configured addresses, under the same guard, on a separate thread.
 package final class WebPoster: Sendable {
   private let thread: TransferThread
 

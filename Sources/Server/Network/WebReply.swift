@@ -121,7 +121,7 @@ struct ReplyHeader {
   }
 }
 
-/// A queued call. It ends once: by the reply, the time limit or the cancellation of the task.
+/// A queued call. It ends once: with the reply, at the time limit, or when the task is cancelled.
 final class FetchTicket: Sendable {
   typealias Outcome = Result<(reply: WebReply, list: FetchedList), FetchError>
 

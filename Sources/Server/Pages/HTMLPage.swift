@@ -1,8 +1,8 @@
 import Base
 import Cryptography
 
-/// A page without external parts, to show and to print. Its policy allows one style, images in the page itself, at most
-/// one script, and no request. So quoted text can have no effect.
+/// A page without external parts, to show and to print. Its policy allows one style, embedded images, at most one
+/// script, and no request. Quoted text thus has no effect.
 package struct HTMLPage: Sendable {
   private let title: String
   private let body: String

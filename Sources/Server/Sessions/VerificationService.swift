@@ -36,7 +36,7 @@ package struct ServiceConfiguration: Sendable {
   package var revocation: any RevocationSource
   /// Verifies zero-knowledge proofs; nil if no circuits are configured.
   package var proofs: ProofPolicy?
-  /// The first key seals, all keys open. Empty only in test mode, which makes a key for the life of the process.
+  /// The first key seals, every key opens. Empty only in test mode, which makes a key for the life of the process.
   package var sealingKeys: [SealingKey]
   /// Maximum number of concurrent responses. Further responses are refused before their challenges are consumed.
   package var concurrentResponses = 256
@@ -74,7 +74,7 @@ package final class VerificationService: Sendable {
   let estimates: UsageEstimates
 
   /// Refuses a store of another mode, a missing sealing key outside test mode, and duplicate protocols.
-  /// - Parameter other: shares its queues and usage.
+  /// - Parameter other: the service whose queues and usage are shared.
   package init(
     _ configuration: ServiceConfiguration, store: any SessionStore, sharing other: VerificationService? = nil,
     clock: @escaping @Sendable () -> Timestamp
@@ -152,10 +152,10 @@ package final class VerificationService: Sendable {
     do { return try sealer.seal(json.serialized(), field) } catch { throw .cryptoFailed }
   }
 
-  /// Opens JSON sealed by this or an earlier process. If the key is no longer configured, the configuration is wrong.
+  /// Opens JSON sealed by this or an earlier process. It is a configuration error if the key is no longer configured.
   func openJSON(_ sealed: [UInt8], _ field: Sealer.Field) throws(ServiceError) -> JSON {
     do {
-      // A reply or a result that is about to be sent, not a secret.
+      // The JSON is a reply or a result that is about to be sent, not a secret.
       return try StoredForm.decodeOrdered(try sealer.open(sealed, field).exposed())
     } catch { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
   }

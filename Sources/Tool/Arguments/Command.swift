@@ -129,20 +129,21 @@ extension Option {
   static let json = Option(flag: "json", "print JSON instead of text")
 
   static let at = Option(
-    "at", "TIME", "the time to judge by: 2026-11-20T10:00:00Z, a date, or Unix seconds (default: now)")
+    "at", "TIME", "the time of the checks: 2026-11-20T10:00:00Z, a date, or Unix seconds (default: now)")
 
   static let trust = Option(
     "trust", "PATH",
-    "trust anchors: a PEM or DER file, or a folder of them; an anchor's settings are beside it as .json",
+    "trust anchors: a PEM or DER file, or a folder of such files; an anchor's settings are beside it as .json",
     occurrence: .requiredRepeatable)
 
   static let clockSkew = Option(
-    "clock-skew", "SECONDS", "by how much clocks may differ", fallback: "\(Limits.clockSkew)")
+    "clock-skew", "SECONDS", "maximum difference between clocks", fallback: "\(Limits.clockSkew)")
 
-  static let strict = Option(flag: "strict", "reject where a check would only warn")
+  static let strict = Option(flag: "strict", "reject responses with warnings")
 
   static let request = Option(
-    "request", "JSON", "the request, as the HTTP API takes it, or a DCQL query: a JSON object, or a file that has one")
+    "request", "JSON",
+    "the request in the HTTP API's form, or a DCQL query: a JSON object, or a file that contains one")
 
   static let seed = Option("seed", "HEX", "the seed of all keys and random values (default: the same for every mock)")
 

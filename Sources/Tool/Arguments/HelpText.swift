@@ -30,7 +30,7 @@ struct HelpText {
       return "\(title):\n" + Wrapping.columns(rows, width: width)
     }
     return ["Usage: \(spelled) \(isGroupOfVerbs ? "VERB … [OPTION]…" : "VERB [OPTION]…")"] + lists + [
-      "\(spelled) VERB --help shows a verb's options, with examples."
+      "\(spelled) VERB --help shows a verb's options and examples."
     ]
   }
 

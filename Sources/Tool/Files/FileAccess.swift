@@ -99,7 +99,7 @@ enum FileAccess {
       guard link(file.path + suffix, file.path) == 0 else {
         let code = errno
         for path in placed { unlink(path) }
-        throw .unreadable("\(file.path): can't be written; nothing was written: \(reason(code))")
+        throw .unreadable("\(file.path): cannot be written; nothing was written: \(reason(code))")
       }
       placed.append(file.path)
     }

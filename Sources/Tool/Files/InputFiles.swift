@@ -42,7 +42,7 @@ struct WireBytes: Sendable {
 }
 
 extension WireBytes {
-  /// A wallet's response. Throws only if the path cannot be read: the content is judged later.
+  /// A wallet's response. Throws only if the path cannot be read: the content is checked later.
   static func response(at path: String) throws(Failure) -> [UInt8] {
     WireBytes(try FileAccess.readPrefix(path, purpose: "response")).bytes
   }
@@ -95,7 +95,7 @@ extension Arguments {
     let anchors = try readable("trust ") { try TrustAnchorLoader(defaultDocTypes: nil).load(paths) }
     guard let store = try? TrustStore(anchors: anchors, allowsTestCertificates: true) else {
       throw .unreadable(
-        "trust \(paths.joined(separator: ", ")): no certificates there (.pem, .crt, .cer or .der in a folder)")
+        "trust \(paths.joined(separator: ", ")): has no certificates (.pem, .crt, .cer or .der in a folder)")
     }
     return store
   }
@@ -112,8 +112,8 @@ extension Arguments {
 
 /// Reads keys from files.
 enum KeyFile {
-  /// A private key: unencrypted PEM (PKCS #8 or SEC 1), or the scalar on this curve in hexadecimal, as in Apple's sample,
-  /// or in base64url, as in the HTTP API.
+  /// A private key: unencrypted PEM (PKCS #8 or SEC 1), or the scalar on this curve in hexadecimal (as in Apple's
+  /// sample) or in base64url (as in the HTTP API).
   static func privateKey(_ path: String, on curve: Curve = .p256) throws(Failure) -> PrivateKey {
     let bytes = try FileAccess.read(path, purpose: "key")
     if let key = try? PrivateKey(pem: bytes) { return key }
@@ -122,7 +122,8 @@ enum KeyFile {
       if let key = try? PrivateKey(curve: curve, scalar: scalar) { return key }
     }
     throw .unreadable(
-      "key \(path): must be an unencrypted private key in PEM, or a scalar on \(curve.rawValue) in hexadecimal or base64url"
+      "key \(path): must be an unencrypted private key in PEM, or a scalar on \(curve.rawValue) in hexadecimal or "
+        + "base64url"
     )
   }
 

@@ -2,7 +2,7 @@ import Base
 import PKIX
 import Trust
 
-/// A published list of trust anchors in a file. It can be judged under named signers.
+/// A published list of trust anchors in a file. It can be verified under named signers.
 struct ListFile: Sendable {
   enum Format: String, Sendable {
     case vical
@@ -27,7 +27,7 @@ struct ListFile: Sendable {
     self.bytes = bytes
   }
 
-  /// The result of judging the list.
+  /// The result of verifying the list.
   struct Judgement: Sendable {
     let checks: [Check]
     /// The list's anchors; empty if the list is not accepted.
@@ -41,7 +41,7 @@ struct ListFile: Sendable {
     /// True if the named signer anchor is the signer's own certificate.
     var isSignedByItsAnchor: Bool { isAccepted && signerPath.count == 1 }
 
-    /// If the list's anchor signed the list itself: a text for people about that anchor.
+    /// A text for people about the list's anchor, if the anchor itself signed the list.
     var ownAnchor: String {
       signerPath.first?.isSelfSigned == true
         ? "the signer's own, self-signed certificate; no authority confirms it"

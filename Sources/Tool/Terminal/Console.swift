@@ -40,8 +40,8 @@ final class Console: Sendable {
 
   func printError(_ text: String) { send(.error, Array(text.utf8) + [UInt8(ascii: "\n")]) }
 
-  /// Shows how much of a long work is done, and the time that the rest probably takes, on one line of a terminal's
-  /// standard error. The end erases the line; call `erase` where work may end early.
+  /// Shows the progress of long work and an estimate of the remaining time, on one line of a terminal's standard error.
+  /// The line is erased at the end; call `erase` if work may end early.
   var progress: @Sendable (_ done: Int, _ total: Int) -> Void {
     let (start, shown) = (ContinuousClock.now, Locked<ContinuousClock.Instant?>(nil))
     return { [self] done, total in
@@ -64,7 +64,7 @@ final class Console: Sendable {
     if showsProgress { send(.error, Array("\r\u{1b}[K".utf8)) }
   }
 
-  /// Writes hidden controls as `\uXXXX`, so that they neither control the terminal nor change the direction of text.
+  /// Writes hidden controls as `\uXXXX`, so that they affect neither the terminal nor the direction of text.
   /// `TextPrinter` escapes foreign text. This function escapes the rest, including strings in JSON. Controls below
   /// U+0020 are not escaped: line feeds, and the escapes for emphasis.
   private func send(_ stream: Stream, _ bytes: [UInt8]) {

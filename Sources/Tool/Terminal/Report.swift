@@ -27,7 +27,7 @@ extension Report {
 // MARK: Checks
 
 extension Report {
-  /// Checks in columns of outcome, code and clause, with their details. Failed checks are followed by their remedies.
+  /// Checks in columns of outcome, code and clause, with their details. The remedies follow the failed checks.
   static func listed(_ title: String, _ checks: [Check], as member: String? = "checks") -> Report {
     let codeWidth = checks.map(\.code.rawValue.count).max() ?? 0
     let lines = checks.flatMap { check in

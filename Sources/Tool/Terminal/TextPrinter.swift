@@ -95,7 +95,7 @@ struct TextPrinter {
 /// Makes output safe to print.
 enum Printable {
   /// Writes DEL, every control of the second block (C1), every directional control and every Unicode line separator as
-  /// `\uXXXX`. In a JSON string, the escape means the same character.
+  /// `\uXXXX`. In a JSON string, the escape denotes the same character.
   static func withoutHiddenControls(_ text: [UInt8]) -> [UInt8] {
     // In UTF-8, every such character begins with one of these bytes. Most texts have none of them.
     guard text.contains(where: { [0x7f, 0xc2, 0xd8, 0xe2].contains($0) }) else { return text }

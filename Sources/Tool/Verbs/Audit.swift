@@ -19,7 +19,7 @@ enum AuditExportCommand {
     ],
     examples: [
       .init("Export a server's log", "mdoc audit export --config /etc/mdoc/mdoc.json --out audit-2026-11.jsonl"),
-      .init("Print only the heads, to note elsewhere", "mdoc audit export --config mdoc.json | grep '\"head\"'"),
+      .init("Print only the heads, to keep elsewhere", "mdoc audit export --config mdoc.json | grep '\"head\"'"),
     ], work: run)
 
   private static func run(_ arguments: Arguments) async throws(Failure) {
@@ -47,7 +47,7 @@ enum AuditExportCommand {
       throw error.exitCode == ExitStatus.configuration.rawValue
         ? .configuration(error.message) : .temporary(error.message)
     }
-    throw .usage("either --config FILE or --store STORE is required, and not both")
+    throw .usage("give exactly one of --config FILE and --store STORE")
   }
 
   private static func failure(_ error: StoreError) -> Failure {
@@ -112,7 +112,7 @@ enum AuditVerify {
     return heads
   }
 
-  /// Maximum number of findings in the text, since one cause can have very many.
+  /// Maximum number of findings in the text, since one cause can lead to very many.
   private static let mostFindings = 50
 
   private static func report(_ verdict: AuditVerdict) -> [Report] {

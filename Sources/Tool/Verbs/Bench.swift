@@ -7,7 +7,8 @@ enum BenchCommand {
     options: [.rounds, .zk, .proofCircuits, .loop, .repetitions, .json],
     notes: [
       "ratio_to_floor is the processor time of one full verification, divided by the time of its unavoidable "
-        + "primitives. The primitives run in turn with it, by OpenSSL's fastest path: ECDSA verifications (2, or 3 "
+        + "primitives. The primitives and the verification run alternately, by OpenSSL's fastest path: ECDSA "
+        + "verifications (2, or 3 "
         + "for an unknown document signer), one ECDH, SHA-256 over the digested bytes, AES-128-GCM over the "
         + "ciphertext.",
       "Cached revocation is the added cost of require_good for a known signer, with both lists in memory.",
@@ -63,9 +64,11 @@ extension BenchCommand {
 
 extension Option {
   fileprivate static let zk = Option(flag: "zk", "measure zero-knowledge proofs instead, by each circuit of --circuits")
-  fileprivate static let proofCircuits = Option("circuits", "FOLDER", "where the circuits are, with --zk")
+  fileprivate static let proofCircuits = Option("circuits", "FOLDER", "the folder of circuits, with --zk")
   fileprivate static let rounds = Option("rounds", "N", "measurements a figure", fallback: "31")
   fileprivate static let loop = Option(
-    "loop", "CASE", "only repeat a verification, for a profiler", choices: BenchLoop.names)
-  fileprivate static let repetitions = Option("repetitions", "N", "how often, with --loop", fallback: "1000")
+    "loop", "CASE", "repeat one verification, for a profiler", choices: BenchLoop.names)
+  fileprivate static let repetitions = Option(
+    "repetitions", "N",
+    "number of repetitions, with --loop", fallback: "1000")
 }

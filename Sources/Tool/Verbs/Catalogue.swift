@@ -7,7 +7,7 @@ enum CatalogueCommand {
   static let command = Command(
     "catalogue", "list the known document types, or the elements of a type", options: [.json],
     operand: Operand(placeholder: "DOCTYPE", help: "the document type whose elements to list", isOptional: true),
-    notes: ["Requests may also name other document types and elements. Their values keep the types of their CBOR."],
+    notes: ["Requests may also name other document types and elements. Their values keep their CBOR types."],
     examples: [
       .init("List every document type", "mdoc catalogue"),
       .init("List the elements of a driving licence", "mdoc catalogue org.iso.18013.5.1.mDL"),
@@ -45,7 +45,7 @@ private enum CatalogueText {
     let others = definition.spellings.filter { !$0.hasSameBytes(as: name) }.joined(separator: ", ")
     let namespaces = definition.namespaces.map { section($0.name, $0.label, rows($0)) }
     return [.line(.bold(name)), .paragraph("\(definition.label) · \(definition.source)")]
-      + (others.isEmpty ? [] : [.paragraph("Another spelling, requested by itself: \(others)")])
+      + (others.isEmpty ? [] : [.paragraph("Other spelling, to be requested separately: \(others)")])
       + namespaces + appleNames(definition.docType)
   }
 
@@ -53,7 +53,7 @@ private enum CatalogueText {
     .section([.line(.bold(name), "  ", .faint(label)), .table(rows, leftLimit: 34)])
   }
 
-  /// The names that `apple_element` takes, with their elements.
+  /// The names that `apple_element` accepts, with their elements.
   private static func appleNames(_ docType: String) -> [Report] {
     guard let type = AppleDocumentType(docType: docType) else { return [] }
     let rows = type.elementNames.map { name in

@@ -27,7 +27,7 @@ enum CircuitsCommand {
   private static let list = Command(
     "list", "list the circuits of a folder", options: [.json],
     operand: Operand(placeholder: "FOLDER", help: "the folder of circuits"),
-    notes: ["This reads only the names; mdoc circuits check computes the hashes."],
+    notes: ["Reads only the names; mdoc circuits check computes the hashes."],
     examples: [.init("List a folder's circuits", "mdoc circuits list circuits")],
     action: { arguments throws(Failure) in
       report(try paths(arguments.operand ?? "").map(\.circuit), arguments)

@@ -7,7 +7,10 @@ enum CodesCommand {
     "codes", "list every code with its meaning, clause, HTTP status and remedy", options: [.markdown, .json],
     operand: Operand(
       placeholder: "CODE", help: "a code, or a prefix of several (default: all)", isRepeatable: true, isOptional: true),
-    notes: ["A code that warns rejects only in strict mode. HTTP 200 is a verdict inside a session."],
+    notes: [
+      "A code that is a warning rejects only in strict mode. HTTP status 200 means that the code is a session's "
+        + "verdict."
+    ],
     examples: [
       .init("Explain a code", "mdoc codes trust.issuer_unknown"),
       .init("Explain all codes about a device's signature", "mdoc codes mdoc.device_auth"),
@@ -67,7 +70,7 @@ extension Code {
 }
 
 extension Option {
-  fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as the documentation has them")
+  fileprivate static let markdown = Option(flag: "markdown", "print Markdown tables, as in the documentation")
 }
 
 /// The registry of codes as Markdown, with one table for each heading of groups. The documentation has exactly this

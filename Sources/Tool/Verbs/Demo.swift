@@ -2,15 +2,14 @@ import App
 import Base
 import TestMode
 
-/// `mdoc demo`: starts a server in test mode, and shows one accepted response and three refused responses, over real
-/// HTTP.
+/// `mdoc demo`: starts a server in test mode, and shows one accepted and three rejected responses, over real HTTP.
 enum DemoCommand {
   static let command = Command(
-    "demo", "show a whole verification over HTTP with a mock wallet, and refused responses", options: [.json],
+    "demo", "show a whole verification over HTTP with a mock wallet, and rejected responses", options: [.json],
     notes: [
       "It starts a server in test mode on a free loopback port with a temporary SQLite file. At the end it stops the "
         + "server and deletes the file. No verified data are real.",
-      "Exit status: 0 every reply was as expected, 70 a reply was not, 75 the server could not start.",
+      "Exit status: 0 every reply was as expected, 70 a reply was unexpected, 75 the server could not start.",
     ],
     examples: [
       .init("Show a verification", "mdoc demo"), .init("Print the sessions of the HTTP API", "mdoc demo --json"),
@@ -35,7 +34,7 @@ enum DemoCommand {
     }
     await mode.server.stop()
     if let fault { throw .internal("the demonstration failed: \(fault.reason)") }
-    script.say("The server is stopped, its store removed.")
+    script.say("The server is stopped and its store deleted.")
   }
 }
 
@@ -50,26 +49,26 @@ struct DemoScript {
   private static let age: Int64 = 21
 
   func run(at url: String) async throws(ClientError) {
-    say("A server in test mode runs at \(url), with a mock issuing authority of its own.\n")
+    say("A server in test mode runs at \(url), with its own mock issuing authority.\n")
     let first = try await createSession()
     step("A backend asks for \(Self.elements.joined(separator: ", ")) and an age of at least \(Self.age).")
     say("   POST /v1/verification_sessions → \(first)")
     let response = try await mockResponse(to: first, variant: "good")
     step("A mock iPhone sends a response for this session, encrypted to the backend's key.")
     say("   POST /v1/test/mock_responses → \(response["data"]?["encrypted_data"]?.string?.utf8.count ?? 0) characters")
-    step("The backend submits the response, and gets the elements that it asked for, verified.")
+    step("The backend submits the response, and gets the verified elements that it asked for.")
     let verified = try await submit(response, to: first)
 
     let second = try await createSession()
     let changed = try await mockResponse(to: second, variant: "element-changed")
-    step("Another response is refused: a value was changed after the issuer had signed it.")
+    step("Another response is rejected: a value was changed after the issuer had signed it.")
     let tampered = try await submit(changed, to: second, code: .digestMismatch)
 
-    step("The first response is refused the second time: a challenge can be used only once.")
+    step("The first response is rejected the second time: a challenge can be used only once.")
     let replayed = try await submit(response, to: first, status: 409, code: .sessionAlreadyUsed)
 
     let third = try await createSession()
-    step("The first response is refused in another session: it is bound to its own session's nonce.")
+    step("The first response is rejected in another session: it is bound to its own session's nonce.")
     let elsewhere = try await submit(response, to: third, code: .envelopeTranscriptMismatch)
     guard printsJSON else { return }
     console.print(

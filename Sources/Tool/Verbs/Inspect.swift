@@ -7,10 +7,10 @@ import Presentation
 
 enum InspectCommand {
   static let command = Command(
-    "inspect", "show any CBOR in diagnostic notation, with personal values elided, or a session's transcript",
+    "inspect", "show any CBOR in diagnostic notation without personal values, or a session's transcript",
     options: [.showValues] + InspectSession.options + [.json],
     operand: Operand(
-      placeholder: "FILE", help: "a CBOR file: raw, hexadecimal or base64; none with --session", isOptional: true),
+      placeholder: "FILE", help: "a CBOR file: raw, hexadecimal or base64; not with --session", isOptional: true),
     notes: [
       "The zero-knowledge proofs of a DeviceResponse are listed below it: document type, circuit, time, names of "
         + "elements, chain and length. Nothing is verified.", InspectSession.note,
@@ -68,7 +68,7 @@ extension CBORLimits {
 }
 
 extension Option {
-  static let showValues = Option(flag: "show-values", "show element values and byte strings too: they are personal")
+  static let showValues = Option(flag: "show-values", "also show element values and byte strings, which are personal")
 }
 
 /// A certificate inside inspected CBOR (`x5chain`, COSE header 33, and a proof's `msoX5chain`), summarised.

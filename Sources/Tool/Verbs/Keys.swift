@@ -11,12 +11,12 @@ enum KeysCommand {
       "encryption: a P-256 private key in PEM that Apple's in-app responses are encrypted to. "
         + "sealing: 32 random bytes, in hexadecimal, that encrypt data at rest. "
         + "api: a key for a relying party's backend. The configuration holds its SHA-256 only; without --out the key "
-        + "is printed, this once."
+        + "is printed once, now."
     ],
     examples: [
       .init("Make a key for Apple's merchant certificate", "mdoc keys generate --out keys/merchant.pem"),
       .init("Make a key for results at rest", "mdoc keys generate --type sealing --out keys/sealing.key"),
-      .init("Make an API key, and show it once", "mdoc keys generate --type api"),
+      .init("Make an API key and show it once", "mdoc keys generate --type api"),
     ], work: run)
 
   private static func run(_ arguments: Arguments) throws(Failure) {
@@ -74,6 +74,6 @@ struct MadeKey {
 
 extension Option {
   fileprivate static let type = Option(
-    "type", "TYPE", "what the key is for", fallback: "encryption", choices: ["encryption", "sealing", "api"])
+    "type", "TYPE", "the purpose of the key", fallback: "encryption", choices: ["encryption", "sealing", "api"])
   fileprivate static let keyFile = Option("out", "FILE", "a new file for the key; optional for api")
 }

@@ -8,15 +8,17 @@ enum ServeCommand {
     options: [.config, .checkConfig, .configSchema, .testMode, .migrate] + testModeOptions + [.json],
     notes: [
       "Use either --config or --test-mode. With --config, the file chooses live mode or staging. With --test-mode the "
-        + "server makes its own anchors, keys and API key, binds to loopback, and prints what a client needs. "
-        + "--listen, --origin, --page-name, --page-color, --page-logo, --store, --node, --seed, --webhook, --evidence-key, --apple-key, --merchant-id, --team-id, "
+        + "server makes its own anchors, keys and API key, binds to loopback, and prints the values that a client "
+        + "needs. --listen, --origin, --page-name, --page-color, --page-logo, --store, --node, --seed, --webhook, "
+        + "--evidence-key, --apple-key, --merchant-id, --team-id, "
         + "--circuits and --json need --test-mode. The log goes to standard error, one JSON object a line.",
       "--check-config reads everything that a start with --config would read, and prints all errors, with --json for "
         + "programs. It opens no socket and no store, and fetches nothing. --config-schema prints the file's JSON "
         + "Schema.",
       "--migrate makes or upgrades the tables of a PostgreSQL store, and ends. Give it with --config, or with "
         + "--test-mode and --store. A server does not start with tables of another version.",
-      "SIGHUP reloads the configuration. If that has errors, they are logged, and the previous configuration stays.",
+      "SIGHUP reloads the configuration. If the new one has errors, they are logged, and the previous configuration "
+        + "stays in force.",
       "Exit status: 0 stopped gracefully or nothing wrong, 75 the port or the store is unavailable now, 78 "
         + "configuration.",
     ],
@@ -69,7 +71,7 @@ enum ServeCommand {
         return try conclude(await VerifierServer.migrateTestMode(store))
       }
       return try conclude(await TestServer.run(options, printsJSON: arguments.has(.json)))
-    default: throw .usage("either --config FILE or --test-mode is required, and not both")
+    default: throw .usage("give exactly one of --config FILE and --test-mode")
     }
   }
 
@@ -106,7 +108,7 @@ enum ServeCommand {
     return origins
   }
 
-  /// What the hosted page shows of the relying party.
+  /// The relying party's data that the hosted page shows.
   private static func page(_ arguments: Arguments) throws(Failure) -> HostedPage {
     let standard = TestModeOptions().page
     let name = arguments.value(.pageName) ?? standard.name
@@ -149,7 +151,7 @@ enum ServeCommand {
     }
   }
 
-  /// Turns the server's exit code into ours. The server has already logged the reason.
+  /// Maps the server's exit code to the program's. The server has already logged the reason.
   private static func conclude(_ code: Int32) throws(Failure) -> ExitStatus {
     switch code {
     case 0: return .done
@@ -167,7 +169,7 @@ enum ServeCommand {
     let text = (lines + (isGood ? ["good"] : [])).map { Report.line("\(file): \($0)") }
     arguments.print([.document(check.json)] + text)
     guard isGood else {
-      throw .configuration("\(file): \(counted(check.problems.count, "problem")); a server does not start with it")
+      throw .configuration("\(file): \(counted(check.problems.count, "problem")); correct it before you start a server")
     }
     return .done
   }
@@ -175,13 +177,14 @@ enum ServeCommand {
 
 extension Option {
   fileprivate static let config = Option("config", "FILE", "the configuration, JSON")
-  fileprivate static let checkConfig = Option(flag: "check-config", "print the errors of the configuration, and end")
-  fileprivate static let configSchema = Option(flag: "config-schema", "print the configuration's JSON Schema, and end")
+  fileprivate static let checkConfig = Option(flag: "check-config", "print the errors of the configuration and exit")
+  fileprivate static let configSchema = Option(flag: "config-schema", "print the configuration's JSON Schema and exit")
   fileprivate static let testMode = Option(flag: "test-mode", "serve a mock authority's documents, for tests")
   fileprivate static let listen = Option(
-    "listen", "HOST:PORT", "the address to listen on; port 0 takes a free port", fallback: "127.0.0.1:8080")
+    "listen", "HOST:PORT", "the address to listen on; port 0 picks a free port", fallback: "127.0.0.1:8080")
   fileprivate static let siteOrigin = Option(
-    "origin", "URL", "an origin of your own site, which may ask, be returned to, and frame the page",
+    "origin", "URL",
+    "an origin of your own site, which may make requests, receive returning visitors and frame the page",
     occurrence: .repeatable)
   fileprivate static let pageName = Option("page-name", "NAME", "your name on the hosted page (default: Test Shop)")
   fileprivate static let pageColor = Option("page-color", "#RRGGBB", "the colour of the hosted page's buttons")
@@ -191,11 +194,11 @@ extension Option {
     "store", "STORE", "the SQLite file, or a postgresql:// URL (default: a temporary file)")
   fileprivate static let node = Option(
     "node", "NAME", "this server's name among the servers of a store (default: node)")
-  fileprivate static let migrate = Option(flag: "migrate", "make or change the store's tables, and end")
+  fileprivate static let migrate = Option(flag: "migrate", "make or upgrade the store's tables and exit")
   fileprivate static let webhook = Option(
-    "webhook", "URL", "where to send events; prints the secret that signs them")
+    "webhook", "URL", "the address for events; prints the secret that signs them")
   fileprivate static let evidenceKey = Option(
-    "evidence-key", "FILE", "keep evidence, sealed with this key (default: none is kept)")
+    "evidence-key", "FILE", "keep evidence, sealed with this key (default: keep none)")
   fileprivate static let appleKey = Option(
     "apple-key", "FILE", "a private key for your app's encrypted responses (default: a new key)",
     occurrence: .repeatable)

@@ -10,7 +10,7 @@ public struct Check: Sendable, Hashable {
 
   public let code: Code
   public let outcome: Outcome
-  /// Nil for most of a document's hundred checks: copying nil counts no references.
+  /// Nil for most of a document's hundred checks, since copying nil updates no reference count.
   private let words: Words?
 
   private final class Words: Sendable, Hashable {
@@ -73,7 +73,7 @@ public struct Reason: Sendable, Hashable {
 /// Each code is listed once, with its worst outcome and all its details.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
-  /// The listed codes: they save searching the list for a code that is not in it.
+  /// The listed codes, which save searching the list for an absent code.
   private var noted = CodeSet()
   private let clauses: [Code: String]
 
@@ -95,7 +95,7 @@ public struct CheckList: Sendable {
     for code in codes { note(Check(code, .notRun)) }
   }
 
-  /// Notes a check that had nothing to check, with the reason.
+  /// Notes that there was nothing to check, with the reason.
   public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
 
   /// Notes the check as passed or failed.

@@ -5,7 +5,7 @@ import Synchronization
 /// It names the *failure*: if the check succeeded, a report lists the code as `passed`. The check's module declares the
 /// code in one statement and lists it in one `CodeGroup`. `mdoc codes` prints all codes.
 public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-  /// Never freed, so that copying a code counts no references.
+  /// Never freed, so that copying a code updates no reference count.
   private let line: Unmanaged<Line>
 
   /// Declares a code.
@@ -15,7 +15,7 @@ public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectab
   ///   - clause: the clause that the check enforces.
   ///   - passes: the report's sentence for a passed check; nil for codes that do not check a response, a request or a
   ///     list.
-  ///   - warns: whether a finding only warns, except in strict mode.
+  ///   - warns: whether a finding is only a warning, except in strict mode.
   ///   - status: the HTTP status of the API's reply; 200 for a verdict inside a session.
   ///   - cases: negative cases that no mock variant covers, separated by spaces.
   package init(
@@ -51,7 +51,7 @@ public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectab
   /// The code's meaning. The code's declaration must have run; reading `Code.allCases` runs all declarations.
   public var entry: CodeEntry {
     guard let declaration = line._withUnsafeGuaranteedRef({ $0.declaration.load() }) else {
-      preconditionFailure("\(rawValue) is not declared, or not yet")
+      preconditionFailure("\(rawValue) is not declared, or its declaration has not run yet")
     }
     return declaration.entry
   }
@@ -94,7 +94,7 @@ public struct CodeEntry: Sendable {
   /// A report's sentence for a passed check, without a full stop; nil for codes that do not check a response, a request
   /// or a list.
   public let passedSentence: String?
-  /// Whether a finding only warns, except in strict mode.
+  /// Whether a finding is only a warning, except in strict mode.
   public let isWarning: Bool
   package let httpStatus: Int
   package let cases: [String]
@@ -128,7 +128,7 @@ extension Code {
 
     package static let wallet: Remedy =
       "The wallet's response is broken; ask again, and report it to the wallet's maker if it persists."
-    package static let forged: Remedy = "Treat the response as forged or damaged; ask again with a new session."
+    package static let forged: Remedy = "Treat the response as forged or damaged; request again with a new session."
     package static let issuer: Remedy =
       "The issuer must correct its certificate or its signing; report it to the issuing authority."
   }

@@ -1,6 +1,6 @@
-/// The sender of work: a relying party, or strangers. Senders take turns.
+/// The sender of work: a relying party, or any sender without an API key. Senders take turns.
 ///
-/// It is a task-local value, so that the stores know the sender.
+/// It is a task-local value, so that the stores can read it.
 package struct Flow: Hashable, Sendable {
   @TaskLocal package static var current = Flow.house
 
@@ -15,7 +15,7 @@ package struct Flow: Hashable, Sendable {
 
   private init(number: Int) { self.number = number }
 
-  // Hashes differ in each process, so nobody can choose names with equal hashes.
+  // Each process hashes differently, so nobody can choose names with equal hashes.
   package init(relyingParty: String) { number = relyingParty.hashValue | Self.strangers }
 
   /// The flow of a sender without an API key, by the sender's address. Addresses share a bounded number of flows.
@@ -37,7 +37,7 @@ package struct FairTurns {
     var isWaiting = false
   }
 
-  /// Charged when work begins, so that a new flow precedes a flow with work under way.
+  /// The charge when work begins, so that a new flow precedes a flow with work under way.
   private static var least: Int64 { 50_000 }
 
   private var entries: [Entry] = []

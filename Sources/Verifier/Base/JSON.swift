@@ -11,7 +11,7 @@ public enum JSON: Sendable, Hashable {
   case double(Double)
   case bool(Bool)
   case null
-  /// A value that is already serialised, as a part of a value to be written. `JSONText.parsed` reads its members.
+  /// A serialised value, to be written as a part of another value. `JSONText.parsed` reads its members.
   case written(JSONText)
 
   public struct Member: Sendable, Hashable {
@@ -63,7 +63,7 @@ extension JSON {
   /// The bytes are not one JSON text in UTF-8, an object has duplicate members, a text is not `StreamSafeText`, or
   /// there are too many values.
   public struct SyntaxError: Error, Sendable, CustomStringConvertible {
-    /// Whether too many values are the only fault.
+    /// True if the only fault is that there are too many values.
     public let hasTooManyValues: Bool
     /// The position of the fault, both from 1. The column counts characters of UTF-8.
     public private(set) var line = 1

@@ -115,7 +115,7 @@ struct JSONParser {
     throw JSON.SyntaxError()
   }
 
-  /// Reads a string with escapes, which is rare, into an unescaped copy.
+  /// Reads a string with escapes into an unescaped copy. Such strings are rare.
   private mutating func stringWithEscapes(from start: Int) throws(JSON.SyntaxError) -> String {
     var output = Array(bytes[start..<position])
     while let byte = peek {
@@ -178,7 +178,7 @@ struct JSONParser {
 
   // MARK: Numbers
 
-  /// Reads a number: an integer with all its digits, or else a finite double. A double that equals an integer becomes
+  /// Reads a number: an integer with all its digits, otherwise a finite double. A double that equals an integer becomes
   /// that integer.
   private mutating func number() throws(JSON.SyntaxError) -> JSON {
     let start = position

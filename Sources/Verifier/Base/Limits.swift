@@ -29,7 +29,8 @@ public enum Limits {
   /// item, strings in chunks joined at each level, values and report. `mdoc vectors run --measure` checks this maximum
   /// for each case.
   public static let verificationMemoryBytes = 32 << 20
-  /// Maximum processor time in seconds for any response. A release build takes milliseconds for the corpus's slowest.
+  /// Maximum processor time in seconds for any response. A release build takes milliseconds for the slowest response of
+  /// the corpus.
   public static let verificationSeconds = 5
 
   /// Bytes of a fetched list, both as received and unpacked: CRL, status list, identifier list, VICAL, list of trusted
@@ -54,14 +55,14 @@ public enum Limits {
   /// Seconds until a failed fetch is retried.
   public static let failedFetchLifetime: Int64 = 10
   /// The shortest and longest time in seconds to keep a fetched list. Between these bounds, the list's own lifetime
-  /// counts.
+  /// applies.
   public static let shortestListLifetime: Int64 = 60
   public static let longestListLifetime: Int64 = 86_400
   /// Lists in memory.
   public static let keptLists = 1_024
   public static let keptListBytes = 256 << 20
 
-  /// Bytes of a nonce for Apple in-app requests: the length that we use, and the maximum that Apple allows.
+  /// Bytes of a nonce for Apple in-app requests: the length that this server uses, and the maximum that Apple allows.
   public static let nonceBytes = 32
   public static let appleNonceBytes = 64
   /// Bytes of a JWE's `apu` or `apv`. Both are nonces, hashed for each possible transcript.

@@ -58,7 +58,7 @@ package struct Field<Root, Value>: Sendable {
     Field(name, get, shape.orNull, or: nil, summary)
   }
 
-  /// A member that may be absent or null: its value is then the fallback. The fallback is added to the summary.
+  /// A member that may be absent or null. Its value is then the fallback. The fallback is added to the summary.
   package static func optional(
     _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, or fallback: Value,
     _ summary: String
@@ -109,7 +109,7 @@ extension Field where Root == Void {
     }
   }
 
-  /// A member that may be absent or null: its value is then nil.
+  /// A member that may be absent or null. Its value is then nil.
   package static func ifAny<Inner>(
     _ name: String, _ shape: Shape<Inner>, _ summary: String
   ) -> Field where Value == Inner? {
@@ -166,7 +166,7 @@ extension Field where Value == Never {
 
 /// Collects the faults that rules about an object's members find, with the object's pointer.
 ///
-/// A class: with a parameter pack, Swift 6.3 does not let closures change an `inout` parameter.
+/// It is a class, since Swift 6.3 does not let closures change an `inout` parameter with a parameter pack.
 package final class ObjectContext {
   package let pointer: String
   package var faults: Faults
@@ -238,7 +238,7 @@ extension Shape {
     }
   }
 
-  /// An object that is written, and that only clients read: a later version may have more members.
+  /// An object that this program only writes. A later version may write more members.
   ///
   /// - Parameter summary: the object's description, for people.
   package static func open(_ title: String, _ summary: String, _ members: [WrittenMember<Value>]) -> Shape {

@@ -129,7 +129,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
       })
   }
 
-  /// The schema of a member. A titled schema is defined elsewhere, so the summary is put beside the reference.
+  /// The schema of a member. A titled schema is defined elsewhere, so the summary is beside the reference.
   package func asMember(_ summary: String) -> Schema {
     guard self["title"] == nil else { return ["$ref": json, "description": .string(summary)] }
     return described(summary + (self["description"]?.string.map { " " + $0 } ?? ""))
@@ -181,7 +181,7 @@ extension Schema {
       guard let isKept = keeps(value, keyword, definitions) else {
         return [InputError(pointer, "the schema has the unknown keyword \(keyword.name)")]
       }
-      return isKept ? [] : [InputError(pointer, "does not keep \(keyword.name) \(keyword.value.text())")]
+      return isKept ? [] : [InputError(pointer, "violates \(keyword.name) \(keyword.value.text())")]
     }
   }
 
@@ -219,7 +219,7 @@ extension Schema {
     case "anyOf", "oneOf":
       let matches = (keyword.value.array ?? []).count { violations(value, $0).isEmpty }
       let isRight = keyword.name == "anyOf" ? matches > 0 : matches == 1
-      return isRight ? [] : [InputError(pointer, "must match one of the allowed forms, but matches \(matches)")]
+      return isRight ? [] : [InputError(pointer, "must match exactly one of the allowed forms, but matches \(matches)")]
     case "$schema", "$defs", "title", "description", "default", "format", "discriminator": return []
     default: return nil
     }

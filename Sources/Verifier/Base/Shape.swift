@@ -20,7 +20,7 @@ package struct Shape<Value>: Sendable {
 
   /// A value without parts.
   ///
-  /// - Parameter detail: the fault of any JSON that has no value.
+  /// - Parameter detail: the fault of any JSON that the form does not accept.
   private init(
     _ schema: Schema, _ detail: String, _ value: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
@@ -53,7 +53,7 @@ package struct InputError: Error, Sendable, Hashable {
     self.isUnknownMember = isUnknownMember
   }
 
-  /// `/listen: must be …`; a fault of the whole has no pointer.
+  /// `/listen: must be …`; a fault of the whole input has no pointer.
   package var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
 }
 
@@ -70,7 +70,7 @@ package struct Faults: Sendable {
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// Notes a fault once. The text is made only if the fault is kept: finding near names is expensive.
+  /// Notes a fault once. The text is made only if the fault is kept, since finding near names is expensive.
   package mutating func add(
     _ pointer: String, _ detail: @autoclosure () -> String, code: Code? = nil, isUnknownMember: Bool = false
   ) {

@@ -1,7 +1,7 @@
 /// Guesses the intended name, for error texts.
 package enum Spelling {
-  /// The nearest of the names; nil if none is near. A name is near if it begins with the word, or differs by at most
-  /// one edit for every three letters, and by at most four.
+  /// The nearest of the names; nil if none is near. A name is near if it begins with the word, or differs by few edits:
+  /// one for every three letters, at most four.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let ranked = names.map { (name: $0, distance: distance(from: word, to: $0)) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -21,8 +21,8 @@ package enum Spelling {
       .sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }.prefix(3).map(\.element.name)
   }
 
-  /// True if the names differ by one inserted, removed or replaced byte, or only in case. It takes linear time, since
-  /// wallets also choose names.
+  /// True if the names differ by one inserted, removed or replaced byte, or only in case. Takes linear time, which
+  /// matters because wallets choose names too.
   package static func isOneEdit(_ left: String, _ right: String) -> Bool {
     let left = Array(left.utf8)
     let right = Array(right.utf8)
@@ -60,7 +60,7 @@ package enum Spelling {
     return near.isEmpty ? "" : "; did you mean \(near.alternatives)?"
   }
 
-  /// The fault of an unknown name, with the near names, or with all names if none is near.
+  /// The fault of an unknown name. Names the near names, or all names if none is near.
   package static func unknown(_ word: String, among names: [String]) -> String {
     let hint = hint(for: word, among: names)
     return "is not known here" + (hint.isEmpty ? "; known here: \(names.joined(separator: ", "))" : hint)

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Lower-case hexadecimal text. Reading skips white space, for pasted text.
+/// Lower-case hexadecimal text. Reading skips white space, since people paste text.
 public enum Hex {
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { text in
@@ -44,7 +44,7 @@ public enum Hex {
 }
 
 /// Base64 (RFC 4648). Decoding is strict: one alphabet, no white space, correct padding or (base64url) none, no stray
-/// bits in the last character. So each byte string has exactly one accepted text in each form.
+/// bits in the last character. Each byte string thus has exactly one accepted text in each form.
 public enum Base64 {
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     Data(bytes).base64EncodedString()
@@ -78,7 +78,7 @@ public enum Base64 {
     withASCII(text) { decode($0[...], padding: (4 - $0.count % 4) % 4, values: urlSafeValues) }
   }
 
-  /// The bytes of base64, or else of base64url.
+  /// The bytes of base64, otherwise of base64url.
   public static func decodeEither(_ text: String) -> [UInt8]? {
     decode(text) ?? decodeURLSafe(text)
   }

@@ -61,10 +61,10 @@ package struct Deadline: Sendable {
   }
 }
 
-/// Runs blocking work on a thread of its own. In Swift's cooperative pool, blocking work would take a thread from other
+/// Runs blocking work on a separate thread. In Swift's cooperative pool, blocking work would take a thread from other
 /// tasks.
 package enum BackgroundThread {
-  /// Runs the body on a new thread, which ends with the body; false if the system gives no thread.
+  /// Runs the body on a new thread, which ends with the body. Returns false if the system provides no thread.
   /// - Parameter name: the thread's name in `top -H`, profilers and processor times; at most 15 bytes.
   package static func start(_ name: String = "mdoc-wait", _ body: @escaping @Sendable () -> Void) -> Bool {
     guard let thread = joinable(name, body) else { return false }
@@ -72,8 +72,8 @@ package enum BackgroundThread {
     return true
   }
 
-  /// Runs the body on a new thread, for `pthread_join`; nil if the system gives no thread. Joining also waits until the
-  /// thread has released the body.
+  /// Runs the body on a new thread, for `pthread_join`. Returns nil if the system provides no thread. Joining also
+  /// waits until the thread has released the body.
   static func joinable(_ name: String, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()
@@ -82,9 +82,9 @@ package enum BackgroundThread {
     return nil
   }
 
-  /// Runs the body on a new thread, or on this thread if the system gives no thread. Waits without blocking.
+  /// Runs the body on a new thread, or on this thread if the system provides none. Waits without blocking.
   package static func run(_ body: @escaping @Sendable () -> Void) async {
-    // The thread sanitizer does not know that a continuation orders what comes before and after it. It knows locks.
+    // ThreadSanitizer does not know that a continuation orders the accesses before and after it. It knows locks.
     let isDone = Locked(false)
     await withCheckedContinuation { continuation in
       let whole: @Sendable () -> Void = {
@@ -129,7 +129,7 @@ package enum BackgroundThread {
 package enum SharedWork {
   /// Returns the results of all pieces, in their order. This thread works as well.
   /// - Parameters:
-  ///   - threads: the maximum number of threads. Fewer run if the system gives no more.
+  ///   - threads: the maximum number of threads. Fewer run if the system provides no more.
   ///   - scratch: makes the working memory of one thread, which the thread keeps between pieces.
   package static func run<Scratch, Result: Sendable>(
     pieces: Int, threads: Int, scratch: @escaping @Sendable () -> Scratch,

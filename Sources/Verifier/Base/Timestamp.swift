@@ -6,7 +6,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
   public static func < (left: Timestamp, right: Timestamp) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 
-  /// Saturates, so that times beyond every calendar stay comparable.
+  /// Out-of-range times saturate, so that they remain comparable.
   public static func + (time: Timestamp, seconds: Int64) -> Timestamp {
     let (sum, overflow) = time.secondsSince1970.addingReportingOverflow(seconds)
     return Timestamp(secondsSince1970: overflow ? (seconds > 0 ? .max : .min) : sum)

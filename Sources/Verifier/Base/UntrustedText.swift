@@ -1,6 +1,6 @@
 import Glibc
 
-/// A text that equals only texts of the same bytes, as a key of sets and dictionaries.
+/// A key of sets and dictionaries: a text that equals only texts of the same bytes.
 public struct UTF8Key: Sendable, Hashable {
   public let text: String
 
@@ -8,8 +8,7 @@ public struct UTF8Key: Sendable, Hashable {
 
   public static func == (left: UTF8Key, right: UTF8Key) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-  /// Hashes the bytes: as `String`, canonically equivalent texts have the same hash, and many such texts make a set
-  /// slow.
+  /// Hashes the bytes. Canonically equivalent `String` values have the same hash, and many such values make a set slow.
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -20,8 +19,8 @@ public struct UTF8Key: Sendable, Hashable {
 extension String {
   /// True if both strings are the same UTF-8 bytes.
   ///
-  /// `==` also holds between canonically equivalent strings: the Kelvin sign equals "K". Names that decide what is
-  /// signed, requested or trusted must have the same bytes.
+  /// `==` also holds between canonically equivalent strings: the Kelvin sign equals "K". Names must match byte by byte,
+  /// since they determine the signed, requested and trusted data.
   public func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     // Native strings have contiguous bytes: comparing them directly is several times faster.
@@ -38,7 +37,7 @@ extension String {
 /// Checks that text has no long run of combining marks (Stream-Safe Text Format, UAX #15, 13).
 ///
 /// Swift compares and hashes text by its normal form, and sorting the marks of a run takes quadratic time: seconds for
-/// 100 kB. So untrusted text must pass this check first.
+/// 100 kB. Untrusted text must therefore pass this check first.
 public struct StreamSafeText: Sendable {
   package static let longestRun = 30
 
@@ -51,7 +50,7 @@ public struct StreamSafeText: Sendable {
     return reader.takes(text)
   }
 
-  /// Takes the next text; true if it is safe after the texts taken so far.
+  /// Takes the next text. Returns true if it is safe after the texts taken so far.
   public mutating func takes(_ text: String) -> Bool {
     for scalar in text.unicodeScalars {
       guard Self.isMark(scalar) else {
@@ -74,7 +73,7 @@ public struct StreamSafeText: Sendable {
 }
 
 extension String {
-  /// The text as one line, with line feeds and tabs as `\n` and `\t`, and other controls by their numbers. So it can
+  /// The text as one line, with line feeds and tabs as `\n` and `\t`, and other controls by their numbers. It can thus
   /// neither control the terminal nor reorder the surrounding text.
   package var printableLine: String {
     var output = ""
@@ -122,7 +121,7 @@ package func shown(_ name: String, limit: Int = 64) -> String {
   return output
 }
 
-/// Untrusted names, made safe for a report: at most eight, each as `shown`.
+/// Untrusted names, made safe for a report: at most eight, each as `shown` writes it.
 package func shownList(_ names: [String]) -> String {
   let more = names.count > 8 ? " and \(names.count - 8) more" : ""
   return names.isEmpty ? "none" : names.prefix(8).map { shown($0) }.joined(separator: ", ") + more

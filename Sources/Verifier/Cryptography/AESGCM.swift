@@ -99,7 +99,7 @@ public enum AESGCM {
       Self.update(pointer, input, to: output)
     }
 
-    /// Without an output, the input is additional data.
+    /// If there is no output, the input is additional data.
     private static func update(
       _ pointer: OpaquePointer, _ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?
     ) -> Bool {
@@ -119,7 +119,7 @@ public enum AESGCM {
         && finish()
     }
 
-    /// Ends the operation. It writes nothing; when opening, it checks the tag.
+    /// Ends the operation. Writes no output. When opening, checks the tag.
     borrowing func finish() -> Bool {
       var length: Int32 = 0
       return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { rest in

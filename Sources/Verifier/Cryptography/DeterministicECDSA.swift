@@ -42,7 +42,7 @@ extension PrivateKey {
   }
 }
 
-/// The candidates for k of RFC 6979, 3.2.
+/// The candidates for k (RFC 6979, 3.2).
 private struct DeterministicNonces: ~Copyable {
   private let order: OpaquePointer
   private let hash: HashAlgorithm

@@ -147,8 +147,8 @@ struct LabeledHKDF: ~Copyable {
     }
   }
 
-  /// The first block of HKDF-Expand, which is enough for the suite's keys, nonces and secrets:
-  /// HMAC(prk, length ‖ "HPKE-v1" ‖ suite_id ‖ label ‖ info ‖ 0x01). The info comes in two parts.
+  /// The first block of HKDF-Expand, which is enough for the suite's keys, nonces and secrets: HMAC(prk, length ‖
+  /// "HPKE-v1" ‖ suite_id ‖ label ‖ info ‖ 0x01). The info is passed in two parts.
   borrowing func expand(
     _ key: borrowing SecretBytes, label: StaticString, info: [UInt8], _ rest: [UInt8] = [], length: Int
   ) throws(CryptoError) -> SecretBytes {

@@ -19,7 +19,7 @@ public enum HashAlgorithm: Sendable, Hashable, CaseIterable {
   public func hash(_ data: some ContiguousBytes) -> [UInt8] {
     data.withUnsafeBytes { input in
       [UInt8](unsafeUninitializedCapacity: digestLength) { output, count in
-        // With a fetched digest and a buffer of its size, only exhausted memory could make this fail.
+        // The digest is fetched and the buffer has its size, so only exhausted memory could make this fail.
         precondition(digest(input, to: output), "SHA-2 failed")
         count = digestLength
       }

@@ -28,7 +28,7 @@ extension PrivateKey {
     return secret
   }
 
-  /// A context that is ready for a peer, owned by the caller.
+  /// A context that is ready for a peer; the caller owns it.
   private func derivationContext() -> OpaquePointer? {
     if let context = derivationContexts.take() { return context }
     guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
@@ -41,7 +41,7 @@ extension PrivateKey {
   }
 }
 
-/// HKDF (RFC 5869) by OpenSSL's HMAC. OpenSSL's own HKDF costs three times as much, since it looks up its parts by
+/// HKDF (RFC 5869) by OpenSSL's HMAC. OpenSSL's own HKDF costs three times as much, since it looks up algorithms by
 /// name.
 public enum HKDF {
   /// Bytes of `info`.
@@ -144,7 +144,7 @@ public enum HMAC {
         }
       }
     }
-    // With a fetched algorithm and a buffer of its size, only exhausted memory could make this fail.
+    // The algorithm is fetched and the buffer has the hash's size, so only exhausted memory could make this fail.
     precondition(tag.count == hash.digestLength, "HMAC failed")
     return tag
   }

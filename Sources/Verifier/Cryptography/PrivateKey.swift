@@ -11,7 +11,7 @@ public final class PrivateKey: Sendable {
 
   public var curve: Curve { publicKey.curve }
 
-  /// Takes ownership of the reference. The public half is read from the key unless its encoding is given.
+  /// Takes ownership of the reference. Reads the public half from the key unless its encoding is given.
   private init(adopting pair: KeyPair) throws(CryptoError) {
     pkey = pair.pkey
     do throws(CryptoError) {

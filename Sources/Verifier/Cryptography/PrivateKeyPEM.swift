@@ -162,8 +162,8 @@ enum PrivateKeyPEM {
 
 /// The work that an encrypted key demands for each passphrase. The file chooses this work, up to 2³¹ rounds.
 private enum PassphraseWork {
-  /// True if the work is within `Limits`. PBKDF2 and scrypt (RFC 8018, 6.2; RFC 7914, 7) are known, and their
-  /// predecessors, which also have rounds.
+  /// True if the work is within `Limits`. Knows PBKDF2, scrypt (RFC 8018, 6.2; RFC 7914, 7) and their predecessors,
+  /// which also have rounds.
   static func isBounded(_ algorithm: UnsafePointer<X509_ALGOR>?) -> Bool {
     guard let (function, parameters) = parts(algorithm) else { return false }
     guard function == NID_pbes2 else {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A checked public key of exact length. On Weierstrass curves it is a point on the curve, not infinity. On Edwards
 /// curves it is not of small order. On Edwards and Montgomery curves any other string of the right length is a key (RFC
-/// 8032, RFC 7748): a key that is not a point verifies no signature, and a key of small order agrees on no secret.
+/// 8032, RFC 7748): a key that is not a point verifies no signature, and agreement with a key of small order fails.
 public final class PublicKey: Sendable {
   public let curve: Curve
   /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.
@@ -174,9 +174,9 @@ private enum KeyRecycler {
   private static let capacity = 64
   private static let keys = Locked<[SendableKey]>([])
 
-  // A key in the list gets one new owner. Its `PublicKey` no longer exists, and its context for verifying is in the
-  // list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for agreements
-  // (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
+  // A key in the list gets exactly one new owner. Its `PublicKey` no longer exists, and its context for verifying is in
+  // the list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for
+  // agreements (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
   private struct SendableKey: @unchecked Sendable { let key: ImportedKey }
 
   static func take(for curve: Curve) -> ImportedKey? {
@@ -226,7 +226,7 @@ func namedCurve(of pkey: OpaquePointer) -> Curve? {
   case NID_X25519: return .x25519
   case NID_X448: return .x448
   case NID_X9_62_id_ecPublicKey:
-    // OpenSSL names a known curve even if its parameters are explicit, which is not allowed.
+    // Explicit parameters are not allowed, but OpenSSL names a known curve for them too.
     var explicit: Int32 = 0
     if EVP_PKEY_get_int_param(pkey, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &explicit) == 1, explicit != 0 {
       return nil

@@ -19,7 +19,7 @@ package struct RunningHash: ~Copyable {
 
   /// Discards all absorbed bytes and starts again.
   package func reset() {
-    // With a fetched digest, only exhausted memory could make this fail.
+    // The digest is fetched, so only exhausted memory could make this fail.
     precondition(EVP_DigestInit_ex(context, HashAlgorithm.sha256.algorithm, nil) == 1, "SHA-256 failed")
   }
 

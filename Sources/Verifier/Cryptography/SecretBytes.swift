@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// Secret bytes: one owner, never printed, wiped when freed.
 public struct SecretBytes: ~Copyable, Sendable {
-  // Owned by this value, which cannot be copied. Written only in the initialiser, and freed in `deinit`. So the value
-  // may move to another thread.
+  // Owned by this value, which cannot be copied. Written only in the initialiser, and freed in `deinit`. The value may
+  // therefore move to another thread.
   nonisolated(unsafe) private let buffer: UnsafeMutableRawBufferPointer
 
   public var count: Int { buffer.count }
@@ -47,12 +47,12 @@ public struct SecretBytes: ~Copyable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The start, as OpenSSL takes it.
+  /// The first byte's address, in the type that OpenSSL takes.
   var octets: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// The start, as OpenSSL takes it.
+  /// The first byte's address, in the type that OpenSSL takes.
   var octets: UnsafeMutablePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 

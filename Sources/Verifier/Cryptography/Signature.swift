@@ -4,7 +4,7 @@ import FoundationEssentials
 extension PublicKey {
   /// Verifies a raw ECDSA signature r‖s of fixed width (RFC 9053, 2.1) over the hash of `message`.
   ///
-  /// It is also false for a signature of the wrong width, such as DER, and for r or s out of range.
+  /// Also returns false for a signature of the wrong width, such as DER, and for r or s out of range.
   public func verifyECDSA(_ signature: some Collection<UInt8>, of message: some ContiguousBytes, hash: HashAlgorithm)
     -> Bool
   {
@@ -48,7 +48,7 @@ extension PublicKey {
     }
   }
 
-  /// A context that is ready to verify, owned by the caller.
+  /// A context that is ready to verify; the caller owns it.
   private func verificationContext() -> OpaquePointer? {
     if let context = verificationContexts.take() { return context }
     guard let context = EVP_PKEY_CTX_new(pkey, nil) else { return nil }
@@ -125,8 +125,8 @@ func rawSignature(_ pair: OpaquePointer, half: Int) throws(CryptoError) -> [UInt
   return output
 }
 
-/// OpenSSL's form of ECDSA signatures: DER `SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279, 2.2.3). Its own writer takes
-/// five allocations.
+/// OpenSSL's form of ECDSA signatures: DER `SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279, 2.2.3). OpenSSL's own writer
+/// makes five allocations.
 enum DERSignature {
   /// Bytes of the longest signature, P-521's: an outer head, and two numbers of 66 bytes with heads and padding.
   static let longest = 3 + 2 * (2 + 67)
@@ -193,6 +193,6 @@ public enum CryptoError: Error, Sendable, Hashable {
   case decryptionFailed
   /// A nonce, key or output length outside the algorithm's bounds.
   case invalidLength
-  /// OpenSSL failed for lack of memory or in a broken installation.
+  /// OpenSSL failed: memory is exhausted, or the installation is broken.
   case libraryFailure
 }

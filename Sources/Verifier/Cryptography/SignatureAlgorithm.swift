@@ -3,7 +3,7 @@ import Base
 /// A signature algorithm of COSE and JOSE: one of ISO/IEC 18013-5 (Table B.3 and 9.1.2.4), or its fully specified form
 /// (RFC 9864).
 ///
-/// An algorithm is bound to its curves: ES256 with a P-384 key is refused without checking the signature. There is no
+/// Each algorithm is bound to its curves: ES256 with a P-384 key is refused without checking the signature. There is no
 /// `none` and no HMAC: a public key must never become a shared secret (RFC 8725, 2.1 and 3.1).
 package struct SignatureAlgorithm: Sendable, Hashable {
   /// The name in both registries.

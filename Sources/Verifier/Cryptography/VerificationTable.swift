@@ -6,7 +6,7 @@ import COpenSSL
 /// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table only for the generator G,
 /// so u2·Q costs three times as much as u1·G. A table for Q, computed as for another generator, makes both equal.
 /// OpenSSL's verification makes the same checks in the same order. Nothing here is secret. A table bypasses OpenSSL's
-/// providers, so no table is made if only validated providers may run.
+/// providers, so none is made if only validated providers may run.
 ///
 /// A table takes 150 kB of memory, and 35 ms of processor time to make.
 final class VerificationTable: Sendable {
@@ -16,7 +16,7 @@ final class VerificationTable: Sendable {
   /// The curve with Q instead of G, and its table.
   nonisolated(unsafe) private let multiples: OpaquePointer  // proof above
 
-  /// True if a table is worth its cost: on P-256, where OpenSSL has special code for the curve.
+  /// True if a table is worth its cost: on P-256, if OpenSSL has special code for the curve.
   static func pays(for key: PublicKey) -> Bool {
     #if arch(x86_64) || arch(arm64)
       key.curve == .p256 && EVP_default_properties_is_fips_enabled(nil) == 0
@@ -153,7 +153,8 @@ final class VerificationTables: Sendable {
     }
   }
 
-  /// Counts a good signature. With enough of them and a free slot, a table is made on a background thread.
+  /// Counts a good signature. Once a key has enough signatures and a slot is free, a table is made on a background
+  /// thread.
   func count(_ key: PublicKey) {
     let now = clock()
     guard note(key, at: now) else { return }
@@ -168,7 +169,7 @@ final class VerificationTables: Sendable {
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
-      // Slots are searched under the lock. So a key that gets no slot does not search again at each signature.
+      // Slots are searched under the lock. A key that gets no slot therefore does not search again at each signature.
       let isDue =
         use.count.isMultiple(of: Self.enough) && !use.takesSlot && VerificationTable.pays(for: key)
         && Self.freeSlot(in: &uses, of: slots, at: now)
@@ -199,6 +200,6 @@ final class VerificationTables: Sendable {
 }
 
 extension PublicKey {
-  /// Declares that the key is trusted and reused, so that verifications may become cheaper.
+  /// Declares that the key is trusted and reused, which allows a table for cheaper verifications.
   package func expectReuse() { isReused.store(true, ordering: .relaxed) }
 }

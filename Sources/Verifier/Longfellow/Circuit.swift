@@ -55,7 +55,7 @@ package struct CircuitLayer: Sendable {
   static var mostWires: Int { 1 << 20 }
   /// An entry has 12 bits for a constant's index.
   static var mostConstants: Int { 1 << 12 }
-  /// An index beyond every constant.
+  /// An index above the index of every constant.
   package static var noConstant: Int { mostConstants }
 }
 
@@ -69,7 +69,7 @@ package struct Circuit<F: ProofField>: Sendable {
   package var logOutputs: Int { ceilingLog2(outputs) }
   package var terms: Int { layers.reduce(0) { $0 + $1.entries.count } }
   package var privateInputs: Int { inputs - publicInputs }
-  /// The sumcheck part's elements in a proof.
+  /// The number of elements of the sumcheck part in a proof.
   var sumcheckCount: Int { layers.reduce(0) { $0 + 4 * $1.logWires + 2 } }
   /// The committed pads.
   var padCount: Int { layers.reduce(0) { $0 + 4 * $1.logWires + 3 } }

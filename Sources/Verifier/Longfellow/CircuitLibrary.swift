@@ -28,7 +28,7 @@ public final class CircuitLibrary: Sendable {
     try shelves[circuit]?.loaded().pair
   }
 
-  /// True if the circuit is in memory. It never waits for a circuit that is being loaded.
+  /// True if the circuit is in memory. Never waits for a circuit that is being loaded.
   package func isLoaded(_ circuit: KnownCircuit) -> Bool {
     shelves[circuit]?.isLoaded.load(ordering: .relaxed) == true
   }
@@ -38,7 +38,7 @@ public final class CircuitLibrary: Sendable {
     private let content: Locked<Content>
     let isLoaded = Atomic(false)
 
-    /// Exactly one of the three is set. An enum would keep its tag in unused bits of the pointers, and so hide the
+    /// Exactly one of the three is set. An enum would keep its tag in unused bits of the pointers, which hides the
     /// pointers from a leak detector.
     private struct Content: Sendable {
       var file: [UInt8]?
@@ -72,7 +72,7 @@ public final class CircuitLibrary: Sendable {
 }
 
 extension CircuitLibrary {
-  /// Maximum number of bytes of a circuit's file. Files of versions 6 and 7 have a third of a megabyte.
+  /// Maximum number of bytes of a circuit's file. Files of versions 6 and 7 are a third of a megabyte long.
   public static let fileBytes = 1 << 20
 
   /// The circuits of a folder: files whose names end with a known circuit's hash. A file is unpacked and checked when

@@ -14,7 +14,7 @@ package struct CircuitPair: Sendable {
   /// True if the bytes begin like a circuit's file.
   package static func isCandidate(_ compressed: [UInt8]) -> Bool { compressed.starts(with: frameStart) }
 
-  /// Unpacks and checks this circuit's file. The recomputed identifiers must be the circuit's.
+  /// Unpacks and checks this circuit's file. The recomputed identifiers must match the circuit's.
   package init(compressed: [UInt8], known: KnownCircuit) throws(LongfellowError) {
     try self.init(compressed: compressed)
     guard self.known == known else { throw .circuitUnknown }
@@ -158,8 +158,8 @@ private struct LayerTerms {
   }
 }
 
-/// The SHA-256 over a circuit's numbers and terms that names it (draft-google-cfrg-libzk, Circuit identifiers). Numbers
-/// have eight bytes each, some hundred megabytes in total, and are hashed through a buffer.
+/// The SHA-256 over a circuit's numbers and terms, which identifies the circuit (draft-google-cfrg-libzk, Circuit
+/// identifiers). Numbers have eight bytes each, some hundred megabytes in total, and are hashed through a buffer.
 final class CircuitIdentity {
   private let hash = RunningHash()
   private let constants: [[UInt8]]

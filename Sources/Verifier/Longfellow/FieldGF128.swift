@@ -23,7 +23,7 @@ package struct FieldGF128: ProofField {
     a.element.low == b.element.low && a.element.high == b.element.high
   }
 
-  /// To the power of 2^128 − 2.
+  /// The power with exponent 2^128 − 2, which is the inverse.
   package var inverse: Self { power([.max, .max - 1]) }
 
   /// The basis of the subfield GF(2^16): powers of its generator.

@@ -79,7 +79,7 @@ package struct FieldP256: ProofField {
       let m2 = UInt128(x) &* UInt128(b.l2) &+ UInt128(t2) &+ (m1 >> 64)
       let m3 = UInt128(x) &* UInt128(b.l3) &+ UInt128(t3) &+ (m2 >> 64)
       let m4 = UInt128(t4) &+ (m3 >> 64)
-      // p ≡ −1 mod 2^64. So the lowest limb, m, is the factor of p that clears this limb: m·p0 + m carries m.
+      // p ≡ −1 mod 2^64. The lowest limb, m, is therefore the factor of p that clears this limb: m·p0 + m carries m.
       let factor = m0.low
       let n1 = UInt128(m1.low) &+ (UInt128(factor) << 32)
       let n2 = UInt128(m2.low) &+ (n1 >> 64)
@@ -94,7 +94,7 @@ package struct FieldP256: ProofField {
     return reduced(t0, t1, t2, t3, t4)
   }
 
-  /// To the power of p − 2.
+  /// The power with exponent p − 2, which is the inverse.
   package var inverse: Self { power([Self.p3, 0, Self.p1, Self.p0 - 2]) }
 
   package static func point(_ number: Int) -> Self { Self(UInt64(number), 0, 0, 0) * squaredRadix }

@@ -1,7 +1,7 @@
 import CZstd
 
-/// The content of one zstd frame (RFC 8878), unpacked piece by piece: a circuit has a hundred megabytes, which are read
-/// only once.
+/// The content of one zstd frame (RFC 8878), unpacked piece by piece: a circuit has a hundred megabytes, and each byte
+/// is read only once.
 struct FrameReader: ~Copyable {
   /// A length that no circuit reaches.
   private static var longest: Int { 130_000_000 }

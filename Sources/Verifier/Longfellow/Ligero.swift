@@ -115,8 +115,8 @@ struct PointTable<F: ProofField>: Sendable {
   }
 }
 
-/// A polynomial's values at opened columns from its values at the points 0 … count−1. With y_j times its weight, the
-/// value at x is Π (x − x_j) · Σ y_j / (x − x_j).
+/// A polynomial's values at opened columns from its values at the points 0 … count−1. If each y_j is multiplied by its
+/// weight, the value at x is Π (x − x_j) · Σ y_j / (x − x_j).
 struct LagrangeMatrix<F: ProofField>: Sendable {
   private let weights: [F]
   /// 1 / (x − x_j), column by column.
@@ -161,7 +161,7 @@ struct LagrangeMatrix<F: ProofField>: Sendable {
 /// Openings of some leaves of a Merkle tree, reduced to the digests that a verifier cannot compute
 /// (draft-google-cfrg-libzk, Merkle trees).
 enum MerkleTree {
-  /// Whether the leaves and digests lead to the root, and every digest is used.
+  /// True if the leaves and digests lead to the root, and every digest is used.
   /// - Parameters:
   ///   - leaves: the leaves at the opened positions, in the positions' order.
   ///   - digests: 32 bytes each, one after another.

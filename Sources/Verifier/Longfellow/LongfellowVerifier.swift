@@ -8,7 +8,7 @@ package struct LongfellowVerifier: Sendable {
   let hash: PartSetup<FieldGF128>
   let signature: PartSetup<FieldP256>
 
-  /// - Parameter pair: prepared once, for many proofs.
+  /// - Parameter pair: the circuits, prepared once for many proofs.
   package init(_ pair: CircuitPair) {
     self.pair = pair
     let (rate, opened) = (pair.known.rate, pair.known.openedColumns)
@@ -50,7 +50,7 @@ package struct LongfellowVerifier: Sendable {
   }
 }
 
-/// The checks for a proof that was read.
+/// The checks of a proof that has been read.
 struct ProofChecks {
   let hash: PartCheck<FieldGF128>
   let signature: PartCheck<FieldP256>
@@ -107,7 +107,7 @@ struct PartCheck<F: ProofField> {
     let constraints = LinearConstraints(
       setup.circuit, boundSums: boundSums, challenges: ligero.challenges, publicInputs: publicInputs,
       proof: ligero.proof)
-    // Made again instead of kept from the earlier checks: memory use peaks in `boundSums`.
+    // Computed again instead of kept from the earlier checks, since memory use peaks in `boundSums`.
     let block = LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points)
     try ligero.checkDot(constraints, block: block, values: values, threads: threads)
   }
@@ -137,8 +137,8 @@ package enum LongfellowError: Error, Equatable {
   /// The proof is well-formed, but does not prove the statement.
   case proofInvalid(Check)
 
-  /// The failed check. The challenges depend on the whole proof and statement. So the first check, of the Merkle tree,
-  /// detects nearly every change.
+  /// The failed check. The challenges depend on the whole proof and statement. The first check, of the Merkle tree,
+  /// thus detects nearly every change.
   package enum Check: Sendable, Equatable {
     case merkle, lowDegree, dot, dotSum, quadratic
   }

@@ -1,4 +1,4 @@
-/// The measures of a commitment (draft-google-cfrg-libzk, Ligero parameters).
+/// The dimensions of a commitment (draft-google-cfrg-libzk, Ligero parameters).
 struct LigeroShape: Sendable {
   let opened, block, width, doubleBlock, leaves, witnessRows, quadraticRows: Int
 
@@ -21,20 +21,20 @@ struct LigeroShape: Sendable {
 struct CircuitProof<F: ProofField>: Sendable {
   /// The commitment.
   var root: [UInt8]
-  /// For each layer: in each round both hands' values at 0, then both hands' values at 2; after the rounds, the two
-  /// wires.
+  /// The values of each layer. Each round has both hands' values at 0, then both hands' values at 2. The two wires
+  /// follow the rounds.
   var sumcheck: [F]
   /// The responses to Ligero's three tests. The middle of the quadratic test's response is zero and is not sent.
   var lowDegree, dot, quadraticStart, quadraticEnd: [F]
   /// 32 bytes for each opened column.
   var nonces: [UInt8]
-  /// Row by row, the opened elements.
+  /// The opened elements, row by row.
   var columns: [F]
   /// 32 bytes each.
   var digests: [UInt8]
 }
 
-/// A whole proof: the six tags and both circuits' parts, all bounds checked.
+/// A whole proof: the six tags and both circuits' parts, with all bounds checked.
 package struct LongfellowProof {
   let tags: [FieldGF128]
   let hash: CircuitProof<FieldGF128>
@@ -96,8 +96,8 @@ struct ProofReader {
       columns: try runs(shape.rows * shape.opened), digests: try digests(shape))
   }
 
-  /// Runs of elements, alternately of the whole field and of the subfield. A run may be empty, so that two runs of the
-  /// same kind can follow each other. Two successive empty runs are refused.
+  /// Runs of elements, alternately of the whole field and of the subfield. A run may be empty, so two runs of the same
+  /// kind can be adjacent. Two successive empty runs are refused.
   private mutating func runs<F: ProofField>(_ total: Int) throws(LongfellowError) -> [F] {
     guard total * F.subfieldByteCount <= bytes.count - position else { throw .proofMalformed }
     var columns: [F] = []

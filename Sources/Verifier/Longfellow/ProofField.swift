@@ -16,9 +16,9 @@ package protocol ProofField: Equatable, Sendable {
   static func * (a: Self, b: Self) -> Self
   /// The inverse. The inverse of zero is zero.
   var inverse: Self { get }
-  /// The evaluation point of this number.
+  /// The evaluation point with this number.
   static func point(_ number: Int) -> Self
-  /// The number of the difference of two points. The first number is larger.
+  /// The number of the point that is the difference of two points. The first number is larger.
   static func difference(_ first: Int, _ second: Int) -> Int
 
   /// Reads `byteCount` bytes; nil if they are not canonical.
@@ -63,7 +63,7 @@ extension ProofField {
     return products
   }
 
-  /// `exponent` as 64-bit limbs, the highest first.
+  /// - Parameter exponent: 64-bit limbs, the highest first.
   func power(_ exponent: [UInt64]) -> Self {
     var result = Self.one
     for limb in exponent {

@@ -68,7 +68,7 @@ private func text(_ string: String) -> [UInt8] { head(3, string.utf8.count) + Ar
 /// A byte string in CBOR.
 private func string(_ bytes: [UInt8]) -> [UInt8] { head(2, bytes.count) + bytes }
 
-/// CBOR within a tagged byte string.
+/// CBOR inside a tagged byte string.
 private func tagged(_ bytes: [UInt8]) -> [UInt8] { [0xd8, 0x18] + string(bytes) }
 
 /// CBOR's shortest head of a major type.

@@ -21,7 +21,7 @@ extension Circuit {
   }
 
   /// Writes eq(first point, i) + factor · eq(second point, i) over a layer's outputs, which are the previous layer's
-  /// wires. The layer number after the last layer stands for the inputs.
+  /// wires. The layer number after the last one denotes the inputs.
   func fill(_ sums: inout [F], outputsOf number: Int, _ challenges: CircuitChallenges<F>) {
     let count = number == 0 ? outputs : layers[number - 1].wires
     let (first, second) =
@@ -63,7 +63,7 @@ func eqVector<F: ProofField>(_ challenges: ArraySlice<F>, count: Int, scale: F) 
   var vector = [F](repeating: .zero, count: max(count, 1))
   vector[0] = scale
   var filled = 1
-  // From the last challenge to the first, each challenge doubles the number of indices, in place and from the top.
+  // Each challenge, from the last to the first, doubles the number of indices. It does so in place, from the top.
   for (position, challenge) in zip(challenges.indices, challenges).reversed() {
     for index in (0..<filled).reversed() {
       let high = vector[index] * challenge

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// The Fiat–Shamir transcript: writes go to a running SHA-256, reads come from AES-256 streams
+/// The Fiat–Shamir transcript: writes are hashed with a running SHA-256, and reads come from AES-256 streams
 /// (draft-google-cfrg-libzk, Transcript).
 package struct Transcript: ~Copyable {
   private let hash = RunningHash()

@@ -3,7 +3,7 @@
 public struct AcceptableElements: Sendable, Hashable {
   /// Every element that is requested by name, without duplicates.
   public private(set) var requests: [ElementRequest]
-  /// For each request, the elements that satisfy it, preferred first: the element itself, then its alternatives.
+  /// The elements that satisfy each request, preferred first: the element itself, then its alternatives.
   private let choices: [[ElementReference]]
 
   /// - Parameter isProof: whether only a proof is requested. A proof shows all requested elements.
@@ -19,14 +19,14 @@ public struct AcceptableElements: Sendable, Hashable {
   /// Maximum number of names in all the likeliest sets together: a session holds several requests, each with its sets.
   public static let mostNames = 1_024
 
-  /// Non-empty sets of elements, of which a wallet returns one, with all its elements. Sets that lack fewer optional
+  /// Non-empty sets of elements. A wallet returns all elements of one set. Sets that lack fewer optional
   /// elements come first. Of equal sets, those with earlier alternatives come first.
   ///
   /// All combinations are listed if there are at most `mostSets` of them, with at most twice `mostNames` names.
-  /// Otherwise the likeliest combinations are listed, up to both bounds. They have all optional elements or none; then
-  /// all but one; then only one. Last, one element is replaced by its alternative, and all others are named. Each of
-  /// the first three kinds is listed with every element's own name, then with every element's first alternative, and so
-  /// on.
+  /// Otherwise the likeliest combinations are listed, up to both bounds. These have all optional elements or none, then
+  /// all but one, then only one. In the last kind, one element is replaced by its alternative, and all others are
+  /// listed. Each of the first three kinds is listed with every element's own name, then with every element's first
+  /// alternative, and so on.
   public var sets: [[ElementReference]] {
     let counts = zip(choices, requests).map { $0.count + ($1.isRequired ? 0 : 1) }
     let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= longest(2 * Self.mostNames)
@@ -44,7 +44,7 @@ public struct AcceptableElements: Sendable, Hashable {
     }
   }
 
-  /// The number of sets that together have no more than this many names.
+  /// The number of sets that together have at most this many names.
   private func longest(_ names: Int) -> Int { min(Self.mostSets, max(2, names / max(1, requests.count))) }
 
   private var likeliest: [[Int]] {
@@ -75,12 +75,12 @@ public struct AcceptableElements: Sendable, Hashable {
   /// The bound of the combinations of elements and their substitutes. A wallet may try them all, as Multipaz does.
   public static let mostCombinations = 4_096
 
-  /// For each request, the elements that satisfy it instead, preferred first (ISO/IEC 18013-5, second edition, 10.2.4):
-  /// its alternatives. An optional element also gets a required element as its last substitute: a DeviceRequest has no
+  /// The alternatives of each request, which satisfy it instead, preferred first (ISO/IEC 18013-5, second edition,
+  /// 10.2.4). An optional element also gets a required element as its last substitute: a DeviceRequest has no
   /// other way to make an element optional.
   ///
-  /// If no element is required, up to three elements are substitutes for one another. Of more than three elements, one
-  /// is the substitute for all others. Beyond `mostCombinations` no further element has substitutes.
+  /// If no element is required, up to three elements are substitutes for one another. If there are more, one of them is
+  /// the substitute for all others. Beyond `mostCombinations` no further element has substitutes.
   public let substitutes: [[ElementReference]]
   /// Whether the substitutes admit every document that has at least one element and all required elements.
   public let coversOptional: Bool

@@ -68,8 +68,8 @@ public struct DocumentRequest: Sendable, Hashable {
     return named
   }
 
-  /// The period for which the relying party may keep the element: the strictest of its own period and the periods of
-  /// all elements that have it as an alternative. An age threshold gives no period.
+  /// The period for which the relying party may keep the element. It is the strictest of its own period and the periods
+  /// of all elements that it may replace. An age threshold gives no period.
   package func retention(of reference: ElementReference) -> Retention {
     let named = elements.filter { $0.element == reference }.map(\.retention)
     let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)
@@ -110,18 +110,18 @@ public struct ElementRequest: Sendable, Hashable {
   public var intentToRetain: Bool { retention.isIntended }
 }
 
-/// The period for which a relying party intends to keep a value. Of two retentions, the stricter one compares as less.
+/// The period for which a relying party intends to keep a value. The stricter of two retentions compares as less.
 public enum Retention: Sendable, Hashable, Comparable {
   /// Not at all.
   case none
   /// For this many days, at least one.
   case days(Int)
-  /// For an unstated time.
+  /// For an unspecified time.
   case unspecified
 
   /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.
   public var isIntended: Bool { self != .none }
 
-  /// The strictest of the retentions: all of them allow it. `none` if the list is empty.
+  /// The strictest of the retentions, which all of them allow. `none` if the list is empty.
   static func strictest(of retentions: [Retention]) -> Retention { retentions.min() ?? .none }
 }

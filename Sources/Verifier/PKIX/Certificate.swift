@@ -54,8 +54,8 @@ public final class Certificate: Sendable {
   /// True if issuer and subject have the same name (RFC 5280, 3.2). The issuer may nevertheless be another authority.
   public var isSelfIssued: Bool { subject.der == issuer.der }
 
-  /// True for a root: issuer and subject are the same, and the certificate's own key has signed it. If the signature's
-  /// algorithm is unsupported, name and key identifiers decide.
+  /// True for a root: issuer and subject are the same, and the certificate's own key has signed it. Name and key
+  /// identifiers decide if the signature's algorithm is unsupported.
   public var isSelfSigned: Bool { chainsByName(to: self) && (isSigned(by: self) || !isVerifiable(by: self)) }
 
   /// True if the mock issuer made it.
@@ -104,8 +104,8 @@ func parsed(
   }
 }
 
-/// True if the bytes are the object's only encoding in DER. OpenSSL also reads BER. With long lengths and segmented
-/// strings outside the signed part, anyone could then make countless trusted certificates from one.
+/// True if the bytes are the object's only encoding in DER. OpenSSL also reads BER. Anyone could then make countless
+/// trusted certificates from one, by long lengths and segmented strings outside the signed part.
 func isEncoding(
   _ bytes: [UInt8], of object: OpaquePointer,
   _ encode: (OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
@@ -126,7 +126,7 @@ public struct CertificateError: Error, Sendable, Hashable {
 
   public static let tooLarge = CertificateError("is larger than \(Limits.certificateBytes) bytes")
   public static let notDER = CertificateError("is not valid DER")
-  public static let malformedField = CertificateError("has a name or serial number that can't be read")
+  public static let malformedField = CertificateError("has an unreadable name or serial number")
   public static let malformedValidity = CertificateError("has no dates of validity, or ends before it begins")
 
   public static func repeatedExtension(_ oid: String) -> CertificateError {

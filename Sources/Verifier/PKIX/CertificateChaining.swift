@@ -2,7 +2,7 @@ import Base
 import COpenSSL
 import Cryptography
 
-// Facts about one certificate, or about two that follow each other in a path.
+// Facts about one certificate, or about two adjacent certificates of a path.
 
 extension Certificate {
   /// True if each certificate is signed by the next one, and names it as its issuer.
@@ -51,7 +51,7 @@ extension Certificate {
   }
 }
 
-/// The signature of a certificate or of a revocation list, and which of its bytes it covers.
+/// The signature of a certificate or revocation list, and the range of the bytes that it covers.
 struct CertificateSignature: Sendable {
   /// ECDSA with SHA-256, SHA-384 or SHA-512, and EdDSA (ISO/IEC 18013-5, B.1). No RSA, no SHA-1.
   enum Algorithm: Sendable {

@@ -75,7 +75,7 @@ public struct CertificateExtensions: Sendable {
 
     var flags = Self.flags(of: x509)
     if flags & Int64(EXFLAG_INVALID) != 0, let rest = Self.withoutListAddresses(x509) {
-      // OpenSSL reads no further extension of a certificate that it considers invalid.
+      // OpenSSL stops reading extensions once it considers a certificate invalid.
       defer { X509_free(rest) }
       flags = Self.flags(of: rest)
       if flags & Int64(EXFLAG_INVALID) == 0 {
@@ -107,7 +107,7 @@ public struct CertificateExtensions: Sendable {
   }
 
   /// A copy without cRLDistributionPoints, which the caller must free; nil if the extension is absent or critical. A
-  /// malformed extension leaves the status undetermined. The rest of the certificate counts (RFC 5280, 4.2).
+  /// malformed extension leaves the status undetermined. The rest of the certificate remains valid (RFC 5280, 4.2).
   private static func withoutListAddresses(_ x509: OpaquePointer) -> OpaquePointer? {
     let index = X509_get_ext_by_NID(x509, NID_crl_distribution_points, -1)
     guard index >= 0, X509_EXTENSION_get_critical(X509_get_ext(x509, index)) == 0, let copy = X509_dup(x509) else {

@@ -2,10 +2,10 @@ import Base
 import COpenSSL
 
 /// The certificates from a signer to an anchor, with the facts about each certificate that RFC 5280, 6.1 requires.
-/// `PathValidator`, for document signers, and `SignerPath`, for signers of lists, judge them with their own codes and
+/// `PathValidator` checks them for document signers, and `SignerPath` for signers of lists. Each has its own codes and
 /// exceptions.
 struct CertificationPath {
-  /// The signer first, the anchor last; only one certificate if the signer is itself the anchor.
+  /// The signer first, the anchor last; a single certificate if the signer is itself the anchor.
   let certificates: [Certificate]
   let links: [Link]
 
@@ -72,7 +72,7 @@ struct CertificationPath {
   }
 }
 
-// The words of a refusal: the certificate, by its role and name, and its fault.
+// The text of a refusal: the certificate's role and name, and its fault.
 
 extension CheckList {
   /// Notes a check: failed with the faults, or passed if there are no faults.

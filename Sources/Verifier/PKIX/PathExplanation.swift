@@ -1,6 +1,6 @@
 import Base
 
-/// Explains to which trust anchor a chain leads, and why it does not lead to the others. It makes nothing trusted.
+/// Explains to which trust anchor a chain leads, and why it does not lead to other anchors. It makes nothing trusted.
 public struct PathExplanation: Sendable {
   /// The result of a verifier that trusts all these anchors.
   public let evaluation: PathEvaluation
@@ -9,7 +9,7 @@ public struct PathExplanation: Sendable {
   /// Every anchor once. The anchor at the end of the path is first.
   public let candidates: [Candidate]
 
-  /// One anchor, and the obstacles between the chain and it.
+  /// One anchor, and the obstacles between it and the chain.
   public struct Candidate: Sendable {
     public let anchor: TrustAnchor
     public let isChosen: Bool
@@ -39,13 +39,14 @@ extension PathValidator {
       candidates: candidates.filter(\.isChosen) + candidates.filter { !$0.isChosen })
   }
 
-  /// The reasons why the chain does not lead to the anchor. If the chain does lead to it, the other faults of the path.
+  /// The reasons why the chain does not lead to the anchor. If the chain does lead to it, returns the other faults of
+  /// the path.
   private func obstacles(
     _ chain: [Certificate], _ anchor: TrustAnchor, _ single: PathEvaluation
   ) -> [PathObstacle] {
     let failed = single.checks.filter { $0.outcome == .failed }
     guard single.anchor == nil, let signer = chain.first else { return failed.map(PathObstacle.check) }
-    // Faults of the chain itself count under every anchor.
+    // Faults of the chain itself are obstacles for every anchor.
     let ofChain = failed.filter { ![.issuerUnknown, .nameChaining].contains($0.code) }.map(PathObstacle.check)
     if anchor.kind == .documentSigner { return ofChain + [.otherSigner] }
     // No anchor can have issued a root in the chain, but an anchor may have issued the certificate below that root.
@@ -77,7 +78,7 @@ public struct PathObstacle: Sendable, Hashable {
   public static let signatureDiffers = PathObstacle(
     name: "signature_does_not_verify", summary: "the chain's signature does not verify with this key")
   public static let otherSigner = PathObstacle(
-    name: "other_signer", summary: "this anchor is a pinned document signer, and the chain has a different one")
+    name: "other_signer", summary: "this anchor is a pinned document signer, but the chain has a different signer")
 
   /// The chain leads to the anchor, or is unusable under every anchor, and this check fails.
   public static func check(_ check: Check) -> PathObstacle {

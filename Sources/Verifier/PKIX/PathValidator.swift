@@ -21,7 +21,8 @@ public struct PathValidator: Sendable {
   public let anchors: [TrustAnchor]
   /// Whether mock certificates and certificates for published keys may be trusted.
   public let allowsTestCertificates: Bool
-  /// Whether certificates for published keys only warn, as in staging. Mock certificates are refused even then.
+  /// Whether certificates for published keys are only a warning, as in staging. Mock certificates are refused even
+  /// then.
   public let warnsOfPublishedKeys: Bool
   /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings name
   /// usages.
@@ -67,7 +68,7 @@ public struct PathValidator: Sendable {
   }
 }
 
-/// One evaluation: every check is noted once, in the order of `PathValidator.codes`.
+/// One evaluation, which notes every check once, in the order of `PathValidator.codes`.
 private struct PathRun {
   let validator: PathValidator
   let docType: String
@@ -81,8 +82,8 @@ private struct PathRun {
     checks.require(
       isShort, .chainTooLong,
       chain.count > Limits.chainCertificates
-        ? "\(chain.count) certificates, at most \(Limits.chainCertificates) are read"
-        : "a certificate of \(chain.map(\.count).max() ?? 0) bytes, at most \(Limits.certificateBytes) are read")
+        ? "\(chain.count) certificates; the limit is \(Limits.chainCertificates)"
+        : "a certificate of \(chain.map(\.count).max() ?? 0) bytes; the limit is \(Limits.certificateBytes)")
     guard isShort else { return stop(signer: nil, skipping: .certificateMalformed) }
     let certificates = parse(chain)
     guard certificates.count == chain.count, let signer = certificates.first, let last = certificates.last else {
@@ -136,7 +137,7 @@ private struct PathRun {
     guard let anchor = search.anchor else {
       if search.isMisnamed {
         checks.failed(
-          .nameChaining, "\(chain[chain.count - 1].label) has an anchor's key identifier and another issuer")
+          .nameChaining, "\(chain[chain.count - 1].label) has an anchor's key identifier, but another issuer")
       } else {
         checks.notRun(.nameChaining)
       }
@@ -150,7 +151,7 @@ private struct PathRun {
     let authorities = path.authorities
     checkAnchor(anchor, authorities[authorities.count - 1])
     checks.require(anchor.allows(docType), .issuerNotTrustedForDocType, anchor.docTypeFault(docType))
-    // The anchor's settings override the limit in its certificate: Annex B sets zero for every IACA, and some
+    // The anchor's settings override the limit in its certificate: Annex B sets zero for every IACA, but some
     // authorities need more.
     let count = path.intermediates.count
     checks.require(
@@ -206,14 +207,14 @@ private struct PathRun {
     return (nil, false, isMisnamed)
   }
 
-  /// Ranks anchors for this document type first. Of these, configured anchors, and anchors whose list is current, come
+  /// Ranks anchors for this document type first. Within these, configured anchors and anchors with a current list come
   /// first.
   private func rank(_ anchor: TrustAnchor) -> Int {
     if !anchor.allows(docType) { return 2 }
     return anchor.isListed(at: now) ? 0 : 1
   }
 
-  /// The anchor, and whether it signed; if there is no anchor, whether an anchor's name differs.
+  /// The anchor, and whether it signed. Without an anchor: whether an anchor's name differs.
   private typealias AnchorSearch = (anchor: TrustAnchor?, hasSigned: Bool, isMisnamed: Bool)
 
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
@@ -239,8 +240,7 @@ private struct PathRun {
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
-  /// Notes that the list has ended. This check is never relaxed: without a current list, nothing vouches for the
-  /// anchor.
+  /// Notes that the list has ended. This check is never relaxed, since only a current list vouches for the anchor.
   private mutating func noteListEnded(_ anchor: TrustAnchor) {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
@@ -307,8 +307,8 @@ private struct PathRun {
       "\(wrong.joined(separator: ", ")); expected one of \(shownList(expected.sorted())), \(origin)")
   }
 
-  /// True if a missing extension only warns: for a pinned signer, and for documents other than mDLs (B.1.4 requires the
-  /// extension only for mDLs). If the anchor's settings name purposes, the extension is required.
+  /// True if a missing extension is only a warning: for a pinned signer, and for documents other than mDLs (B.1.4
+  /// requires the extension only for mDLs). If the anchor's settings name purposes, the extension is required.
   private func mayLackPurposes(_ signer: Certificate, _ anchor: TrustAnchor) -> Bool {
     guard anchor.extendedKeyUsages == nil else { return false }
     if anchor.kind == .documentSigner { return true }
@@ -364,7 +364,7 @@ private struct PathRun {
     return from <= end ? from...end : nil
   }
 
-  /// Ends the evaluation when nothing more can be checked. The other checks are noted as `not_run`.
+  /// Ends the evaluation if nothing more can be checked. The other checks are noted as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     for code in PathValidator.codes.drop(while: { $0 != first }) { checks.notRun(code) }
     return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)
@@ -373,8 +373,8 @@ private struct PathRun {
 
 extension Code {
   public static let chainTooLong = Code(
-    "trust.chain_too_long", "The certificate chain has more certificates, or larger ones, than the limit",
-    "\(iso), 9.3.3", .forged, passes: "The chain is no longer than allowed")
+    "trust.chain_too_long", "The certificate chain has too many or too large certificates",
+    "\(iso), 9.3.3", .forged, passes: "The chain is within the limits")
   public static let certificateMalformed = Code(
     "trust.certificate.malformed", "A certificate is not one valid DER certificate, or has a malformed extension",
     "RFC 5280, 4.1", .issuer, passes: "The certificates are well-formed")
@@ -386,7 +386,7 @@ extension Code {
     "trust.issuer_unknown", "The certificate chain leads to no configured trust anchor", "\(iso), 9.3.3", .anchors,
     passes: "The signer leads to a trusted authority")
   public static let nameChaining = Code(
-    "trust.name_chaining", "The certificate has an anchor's key identifier, and another issuer name",
+    "trust.name_chaining", "The certificate has an anchor's key identifier, but another issuer name",
     "RFC 5280, 6.1.3 (a)(4)", .issuer, passes: "Every certificate names its issuer")
   public static let certificateSignatureInvalid = Code(
     "trust.certificate.signature_invalid", "A certificate's signature does not verify with its issuer's key",
@@ -409,18 +409,18 @@ extension Code {
     "RFC 5280, 6.1.4 (l)–(m)", .anchors, passes: "The path length is within every certificate's bound")
   public static let certificateExpired = Code(
     "trust.certificate.expired", "A certificate of the chain is expired or not yet valid", "RFC 5280, 6.1.3 (a)(2)",
-    "Check this machine's clock and the time that was given; else the issuer needs a certificate that is valid.",
+    "Check this machine's clock and any given time. If they are right, the issuer needs a valid certificate.",
     passes: "The certificates are valid now")
   public static let certificateIsCA = Code(
     "trust.certificate.is_ca", "The document signer is a certification authority, or an issuing certificate is not one",
     "RFC 5280, 6.1.4 (k)", .issuer, passes: "The signer's certificate is not an authority's")
   public static let certificateKeyUsage = Code(
-    "trust.certificate.key_usage", "A certificate's key usage does not allow what it is used for",
+    "trust.certificate.key_usage", "A certificate's key usage does not allow its use here",
     "RFC 5280, 6.1.4 (n)", .issuer, passes: "The signer's key may sign documents")
   public static let certificateExtendedKeyUsage = Code(
-    "trust.certificate.extended_key_usage", "A certificate's extended key usage does not allow what it is used for",
+    "trust.certificate.extended_key_usage", "A certificate's extended key usage does not allow its use here",
     "\(iso), B.1.4",
-    "The issuer needs a signer that is certified for the document type. Where the issuer's own profile has another "
+    "The issuer needs a signer that is certified for the document type. If the issuer's own profile has another "
       + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that names the anchor.",
     passes: "The certificate is for signing such documents")
   public static let certificateCriticalExtension = Code(
@@ -430,23 +430,23 @@ extension Code {
     "trust.certificate.constrained",
     "A certificate between anchor and signer has name or policy constraints, which are not processed",
     "RFC 5280, 6.1.4 (a)–(b), (g)–(j); \(iso), B.1", .issuer,
-    passes: "No certificate has constraints that are not understood")
+    passes: "No certificate has unprocessed constraints")
   public static let certificateJurisdictionMismatch = Code(
     "trust.certificate.jurisdiction_mismatch",
     "The document signer's country or state differs from its issuing authority's", "\(iso), 9.3.3", .issuer,
-    passes: "Signer and authority are of one jurisdiction")
+    passes: "Signer and authority have the same jurisdiction")
   public static let profileAnchorUnscoped = Code(
-    "trust.profile.anchor_unscoped", "The anchor's document types are not configured; it was trusted for any type",
+    "trust.profile.anchor_unscoped", "The anchor's document types are not configured, so it was trusted for any type",
     "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that names its document types.",
     passes: "The authority is trusted for named document types", warns: true)
   public static let profileRootInChain = Code(
-    "trust.profile.root_in_chain", "The chain carries the trust anchor itself", "\(iso), 9.1.2.4", .issuer,
-    passes: "The root is not sent along", warns: true)
+    "trust.profile.root_in_chain", "The chain includes the trust anchor itself", "\(iso), 9.1.2.4", .issuer,
+    passes: "The chain does not include the root", warns: true)
 }
 
 extension Code.Remedy {
   static let anchors: Self =
-    "Check which anchors are configured (`mdoc trust list`) and whether this issuer is meant to be trusted."
+    "List the configured anchors (`mdoc trust list`), and decide whether to trust this issuer."
 }
 
 extension CodeGroup {

@@ -4,7 +4,7 @@ import Cryptography
 /// Keys of authorities, document signers and readers whose private keys are published, and keys of published samples.
 /// Only test documents chain to them: a signature below such a key proves nothing.
 ///
-/// Anybody can make another certificate, with another fingerprint, for such a key. Each origin is a repository with a
+/// Anyone can make another certificate, with another fingerprint, for such a key. Each origin is a repository with a
 /// path, or a standard's clause.
 public enum PublishedKeys {
   /// The origin of the certificate's key, if it is published as a key for tests.
@@ -23,7 +23,7 @@ public enum PublishedKeys {
     "770716a04a208aea6acd84c4a0ef9b260267dbdc249707914f980d1b073befcf":
       "Apple's sample archive (PassKit Identity Test Issuer Root CA)",
     "25cf573fc6a31bab1437abea6d065f8341a48c879d24339ede44a2567228ec6b": "Apple's sample archive (issuer_signing.crt)",
-    // The OpenID Foundation's conformance suite: its authority, which was its document signer before.
+    // The OpenID Foundation's conformance suite: its authority, which was formerly its document signer.
     "d02d7a12612b9d14da609c495a27a659564746ccc39ec0ef4faba1afde55b1de":
       "openid-certification/conformance-suite, src/main/kotlin/net/openid/conformance/util/TestKeysAndCerts.kt",
     // Multipaz, formerly Identity Credential; the first is authority and reader root.

@@ -30,7 +30,7 @@ public struct VerifiedCRL: Sendable {
   /// The number of listed certificates.
   public var count: Int { serialNumbers.count }
 
-  /// The approximate memory in bytes: for each number an array and its slot in the set.
+  /// The approximate memory in bytes: an array and a slot in the set for each number.
   public var keptBytes: Int { count * 96 }
 
   /// True if the number, in the form of `Certificate.serialNumber`, is listed. Certificates on hold are listed too.
@@ -144,7 +144,7 @@ extension VerifiedCRL {
   }
 }
 
-/// The reason why a revocation list cannot be used. Nothing then follows about any certificate, neither good nor
+/// The reason why a revocation list cannot be used. Such a list proves nothing about any certificate, neither good nor
 /// revoked.
 public struct CRLError: Error, Sendable, Hashable {
   /// The detail of the finding `revocation.crl_invalid`.
@@ -159,28 +159,28 @@ public struct CRLError: Error, Sendable, Hashable {
   public static let otherKey = CRLError("the authority key identifier is not the authority's")
   public static let issuerMayNotSign = CRLError("the authority's key usage does not allow signing lists")
   public static let algorithmUnsupported = CRLError(
-    "signed with an algorithm that is not one of the standard's, or names two")
+    "signed with an algorithm outside the standard, or names two algorithms")
   public static let signatureInvalid = CRLError("the signature does not verify with the authority's key")
-  public static let withoutNextUpdate = CRLError("without the time of the next update")
+  public static let withoutNextUpdate = CRLError("lacks the time of the next update")
   public static let delta = CRLError("a delta list")
   public static let scoped = CRLError("restricted by an issuing distribution point")
   public static let indirect = CRLError("an indirect list")
-  public static let removal = CRLError("an entry with the reason removeFromCRL, which only delta lists have")
+  public static let removal = CRLError("an entry has the reason removeFromCRL, which is for delta lists only")
 
   public static func issuedInFuture(_ time: Timestamp) -> CRLError { CRLError("dated in the future, \(time)") }
 
-  public static func expired(_ time: Timestamp) -> CRLError { CRLError("the next update was due at \(time)") }
+  public static func expired(_ time: Timestamp) -> CRLError { CRLError("expired: the next update was due at \(time)") }
 
   public static func criticalExtension(_ oid: String) -> CRLError {
-    CRLError("a critical extension that is not understood, \(oid)")
+    CRLError("an unknown critical extension, \(oid)")
   }
 }
 
-/// The content of a revocation list, with nothing verified: for display. Only `VerifiedCRL` is for decisions.
+/// The unverified content of a revocation list, for display. Only `VerifiedCRL` is for decisions.
 public struct UnverifiedCRL: Sendable {
   public let issuer: DistinguishedName
   public let thisUpdate: Timestamp
-  /// When the next list is due; nil if the list does not say.
+  /// The time when the next list is due; nil if unspecified.
   public let nextUpdate: Timestamp?
   /// The content octets of the listed numbers, in the list's order.
   public let serialNumbers: [[UInt8]]
@@ -209,7 +209,7 @@ public struct UnverifiedCRL: Sendable {
 }
 
 enum CRLEncoding {
-  /// The bytes themselves if they begin like DER; otherwise the content of the only PEM block, if that block is a list.
+  /// The bytes themselves if they begin like DER. Otherwise the content of the only PEM block, if that block is a list.
   private static func der(of bytes: [UInt8]) -> [UInt8]? {
     if bytes.first == 0x30 { return bytes }
     return bytes.withUnsafeBufferPointer { buffer in

@@ -3,9 +3,9 @@ import Base
 /// The certification path of a list's signer: the signer of a VICAL, a list of trusted entities or a status list.
 ///
 /// The path ends in an anchor that is configured for the list or comes with the reference to the list. It never ends in
-/// a certificate that only the list contains. RFC 5280, 6.1 has the rules. No clock skew is allowed.
+/// a certificate that only the list contains. The rules are in RFC 5280, 6.1. No clock skew is allowed.
 public struct SignerPath: Sendable {
-  /// The signer first, the anchor last; only the signer if it is configured itself, or if no anchor was found.
+  /// The signer first, the anchor last; only the signer if it is itself configured or no anchor was found.
   public let certificates: [Certificate]
   /// The outcomes of `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`.
   public let checks: [Check]
@@ -17,7 +17,7 @@ public struct SignerPath: Sendable {
   public struct Anchors: Sendable {
     /// Authorities that may certify the signers.
     public var authorities: [Certificate]
-    /// Signers that are trusted by themselves.
+    /// Signers that are trusted directly.
     public var signers: [Certificate]
     /// Whether mock certificates and certificates for published keys may be trusted.
     public var allowsTestCertificates: Bool
@@ -28,7 +28,7 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// Certificates that an operator named: an authority vouches for signers, any other certificate for itself.
+    /// Certificates that an operator named: an authority vouches for signers, any other certificate only for itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
@@ -87,7 +87,7 @@ private struct SignerPathRun {
     return SignerPath(certificates: path.certificates, checks: checks.checks)
   }
 
-  /// Finds the signer's path to an anchor. If there is no anchor, the path is only the signer, and a failure is noted
+  /// Finds the signer's path to an anchor. If there is no anchor, the path is only the signer. A failure is then noted,
   /// unless the signer is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
     let pinned = CertificationPath([signer])
@@ -109,7 +109,7 @@ private struct SignerPathRun {
     return CertificationPath(links + [found.anchor], anchorHasSigned: found.hasSigned)
   }
 
-  /// The part of the chain below its first anchor, or else below a root that is not an anchor.
+  /// The part of the chain below its first anchor, otherwise below a root that is not an anchor.
   private func withoutAnchors(_ chain: [Certificate]) -> [Certificate] {
     let carried = chain.dropFirst().firstIndex { link in anchors.authorities.contains { $0.der == link.der } }
     if let carried { return Array(chain[..<carried]) }
@@ -153,8 +153,8 @@ private struct SignerPathRun {
     if !condition { checks.failed(.listSignerUntrusted, detail()) }
   }
 
-  /// Checks the signer's profile. Wrong usages and purposes reject. A missing critical flag or an excessive validity
-  /// period only warns.
+  /// Checks the signer's profile. Wrong usages and purposes are failures. A missing critical flag or an excessive
+  /// validity period is only a warning.
   private mutating func checkProfile(of signer: Certificate) {
     let extensions = signer.extensions
     let code = Code.listSignerProfile
@@ -172,7 +172,7 @@ private struct SignerPathRun {
       "keyUsage or extKeyUsage is not critical")
     checks.expect(
       signer.validityDays <= role.longestValidityDays, code,
-      "valid for \(signer.validityDays) days, at most \(role.longestValidityDays) are allowed")
+      "valid for \(signer.validityDays) days; at most \(role.longestValidityDays) are allowed")
   }
 }
 
@@ -181,7 +181,7 @@ extension Code {
 
   public static let listSignerUntrusted = Code(
     "list.signer_untrusted", "The list's signer does not lead to one of the anchors configured for this list", lists,
-    "Where a certificate has expired, get today's list; else check the configured signer anchors against those that "
+    "If a certificate has expired, get today's list. Otherwise compare the configured signer anchors with those that "
       + "the list's provider publishes.",
     passes: "The list's signer leads to a configured anchor", cases: "V01")
   public static let listSignerProfile = Code(

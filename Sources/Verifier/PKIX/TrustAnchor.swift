@@ -10,7 +10,7 @@ public struct TrustAnchor: Sendable {
   public var extendedKeyUsages: Set<String>?
   /// Maximum number of certificates between the anchor and the document signer.
   public var maxPathLength: Int
-  /// Security checks that only warn under this anchor, never beyond it.
+  /// Security checks whose failures are only warnings under this anchor, but under no other.
   public var relaxed: Set<Code>
   /// The addresses in this authority's certificates from which revocation lists may be fetched.
   public var crlAddresses = CRLAddresses.named
@@ -27,7 +27,7 @@ public struct TrustAnchor: Sendable {
   public var allowsProofsExplicitly: Bool?
   public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
-  /// The end of the published list that names the anchor, without clock skew; nil if the anchor is configured directly.
+  /// When the published list that names the anchor ends, without clock skew; nil if the anchor is configured directly.
   public var trustedUntil: Timestamp?
   /// Its origin, as text for people.
   public var source: String
@@ -35,8 +35,7 @@ public struct TrustAnchor: Sendable {
   public enum Kind: String, Sendable {
     /// A certification authority, which vouches for the document signers that it certifies.
     case authority
-    /// One document signer that is trusted by itself (direct trust, ETSI TS 119 602); other signers of its issuer are
-    /// not.
+    /// One document signer that is trusted directly (ETSI TS 119 602); other signers of its issuer are not trusted.
     case documentSigner = "document_signer"
   }
 
@@ -91,9 +90,9 @@ public struct TrustAnchor: Sendable {
 
 /// The addresses in certificates of a validated path from which their authority's revocation lists are fetched.
 public enum CRLAddresses: String, Sendable, CaseIterable {
-  /// Also over plain HTTP, which RFC 5280, 8 expects of signed lists, and at other ports: some states have no other
-  /// address. Others on the network path see which list is fetched, and can withhold a newer list until the older list
-  /// ends.
+  /// Also over plain HTTP, which RFC 5280, 8 expects for signed lists, and at other ports. Some states have no other
+  /// address. Others on the network path see which list is fetched, and can withhold a newer list until the older one
+  /// expires.
   case named
   /// Only over HTTPS on its standard port.
   case https

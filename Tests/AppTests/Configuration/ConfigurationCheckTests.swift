@@ -127,7 +127,7 @@ import Testing
     #expect(warnings("iaca", "iaca-expired").count == 1)
     #expect(warnings("iaca", "iaca-expired").first?.contains("trust.certificate") == true)
     #expect(warnings("iaca", "iaca-not-ca").count == 1)
-    #expect(warnings("iaca-expired").last == "no trust anchor is valid now: every document would be refused")
+    #expect(warnings("iaca-expired").last == "no trust anchor is valid now: every document is rejected")
   }
 
   @Test func `authorities whose revocation lists will not be asked for are named`() throws {
@@ -146,7 +146,7 @@ import Testing
       #expect(try warnings(.named, uri) == [])
       let line = try #require(try warnings(.https, uri).first)
       #expect(line.hasPrefix("state: revocation.source_not_allowed: ") && line.contains(uri))
-      // One that can be asked is enough.
+      // One allowed address is enough.
       #expect(try warnings(.https, uri, "https://crl.state.example/1") == [])
     }
     for uri in ["http://10.0.0.1/1", "ldap://crl.state.example/1", "https://crl.state.example:22/1"] {

@@ -7,17 +7,16 @@ import Testing
 
 /// The schema and the reader know the same members and refuse the same values: neither can change without the other.
 ///
-/// One after the other: they set variables of the environment, which the readings take.
+/// Run one at a time, since they set environment variables that the readings take.
 @Suite(.serialized) struct ConfigurationSchemaTests {
   private static let schema = ConfigurationSchema.json
 
-  /// Every member but `behind_proxy`, which those about proxies need as it is, `public_url`, which a page needs, and
-  /// `origins`, of which `redirect_uri` needs one.
+  /// Every member except `behind_proxy`, `public_url` and `origins`: other members depend on these.
   private static let freeMembers = SchemaWalk(schema, LiveFolder.everyMember).members.filter {
     !["/behind_proxy", "/public_url", "/relying_parties/0/origins"].contains($0.pointer)
   }
 
-  /// Runs the body with what a check says of a configuration that is like the full one, but for one place.
+  /// Runs the body with the findings about the full configuration with one change.
   private func withChecks(_ body: ((JSON) throws -> [InputError]) throws -> Void) async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)
@@ -28,7 +27,7 @@ import Testing
       try folder.write("logo.svg", Array("<svg/>".utf8))
       try folder.write("index.html", [])
       try folder.write("hook.secret", Array(("whsec_" + Base64.encode([UInt8](repeating: 3, count: 24))).utf8))
-      // Keys that were read before stay known: the variables are set once and read many times.
+      // Keys that were read before remain known: the variables are set once and read many times.
       let environment = EnvironmentSecrets()
       setenv("MDOC_TEST_SCHEMA", try Hex.encode(Random.bytes(32)), 1)
       setenv("MDOC_TEST_SCHEMA_KEY", MerchantFixture.key, 1)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import App
 
-/// The configuration file: what may not serve is refused, naming the member and the file.
+/// The configuration file: an unusable value is refused, with the names of the member and the file.
 @Suite struct ConfigurationTests {
   @Test func `the contract's example is read as it says`() async throws {
     try await withFolder { path in
@@ -34,7 +34,7 @@ import Testing
     return [.object(members.filter { $0.name != name } + [.init(name, value)])]
   }
 
-  /// Member, what it says, and where the complaint points.
+  /// The member, its value, and the pointer of the complaint.
   static let faults: [(String, JSON, String)] = [
     ("verbose", true, "/verbose"), ("mode", "test", "/mode"), ("mode", "Staging", "/mode"), ("mode", true, "/mode"),
     ("listen", "localhost:80", "/listen"), ("listen", 8080, "/listen"),
@@ -118,7 +118,7 @@ import Testing
       try folder.writeConfiguration(["trust": ["empty"]])
       let empty = #expect(throws: StartError.self) { try folder.start() }
       #expect(empty?.message.contains("no trust anchor") == true)
-      // Anchors for tests alone are none.
+      // Test anchors alone are not enough.
       try folder.writeConfiguration()
       try folder.write("trust/iaca.json", Array("{\"tier\": \"test\"}".utf8))
       #expect(throws: StartError.self) { try folder.start() }
@@ -193,7 +193,7 @@ import Testing
         let error = #expect(throws: StartError.self) { try load(wrong) }
         #expect(error?.exitCode == 78 && error?.message.contains(pointer) == true, "\(error?.message ?? "")")
       }
-      // Nor do two relying parties share one.
+      // Two relying parties must not share one either.
       let members = (LiveFolder.party.object ?? []).filter { $0.name != "api_keys" && $0.name != "id" }
       let other = JSON.object(
         members + [

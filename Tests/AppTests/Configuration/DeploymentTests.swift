@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// The files in `.deploy/` speak of what there is.
+/// The files in `.deploy/` name only things that exist.
 @Suite(.onOwnThreads) struct DeploymentTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -16,7 +16,7 @@ import Testing
     String(decoding: try Data(contentsOf: root.appending(path: name)), as: UTF8.self)
   }
 
-  /// The words of the text that begin so.
+  /// The words of the text with this prefix.
   private static func words(_ text: String, _ prefix: String) -> Set<String> {
     let parts = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }
     return Set(parts.map(String.init).filter { $0.hasPrefix(prefix) })
@@ -83,7 +83,7 @@ import Testing
     #expect(dockerfile.contains("--stop-timeout \(seconds) "))
   }
 
-  /// The command of the image's health check, in a shell as there, with the port that this server got.
+  /// The command of the image's health check, in the same shell, with this server's port.
   @Test func `the container's health check finds a server with the configuration that its file describes`() async throws
   {
     let dockerfile = try Self.text(".deploy/Dockerfile")
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// The exit status of a shell's command, waited for on a thread of its own.
+  /// The exit status of a shell command, awaited on its own thread.
   private static func status(of command: String, _ environment: [String]) async -> Int32 {
     let status = Locked<Int32>(-1)
     await BackgroundThread.run {

@@ -5,7 +5,7 @@ import TestSupport
 @testable import App
 
 extension LiveFolder {
-  /// Every member that there is, each in the form with the most members of its own.
+  /// Every member, each in the form with the most members.
   static let everyMember: JSON = [
     "$schema": "mdoc.schema.json", "mode": "staging", "listen": "127.0.0.1:0", "behind_proxy": true,
     "tls": ["certificate": "tls-chain.pem", "key": "tls.pem"],
@@ -103,7 +103,7 @@ extension LiveFolder {
     try write("merchant-certificate.pem", Array(MerchantFixture.certificate.utf8))
   }
 
-  /// A registrar's authority, and what it registers.
+  /// A registrar's authority, and its registrations.
   func writeRegistration() throws {
     let registrar = try RegistrationFixture()
     try write("registrars.pem", registrar.authority)
@@ -180,7 +180,7 @@ struct SchemaWalk {
 }
 
 extension JSON {
-  /// The document with what is at the pointer exchanged, added, or with nil taken away.
+  /// The document with the value at the pointer replaced or added; nil removes it.
   func with(_ value: JSON?, at pointer: String) -> JSON {
     var names = pointer.split(separator: "/").map(String.init)[...]
     guard let name = names.popFirst() else { return value ?? .null }

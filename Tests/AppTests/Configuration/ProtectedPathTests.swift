@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Each place that a server believes, made writable, with the member that names it.
+  /// Each path that a server trusts, made writable, with the member that names it.
   @Test(arguments: [
     ("mdoc.json", 0o664, ""), ("mdoc.json", 0o646, ""), ("trust", 0o775, "/trust"), ("trust", 0o1777, "/trust"),
     ("trust/iaca.pem", 0o664, "/trust"), ("signers", 0o775, "/trust/1/signer_anchors"),
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `what the program makes itself is protected whatever the umask`() async throws {
-    // Of the whole process: in one of its own.
+    // It affects the whole process, so the test runs in its own process.
     await #expect(processExitsWith: .success) {
       umask(0o002)
       try await withFolder { path in
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// Behind a proxy on another machine all clients are one.
+  /// Behind a proxy on another machine, all clients share one address.
   @Test func `behind_proxy without trusted_proxies is warned of, by a check and by a start`() async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)

@@ -12,7 +12,7 @@ import Testing
 
 /// `readers`, `openid4vp` and `public_url` of the configuration file.
 @Suite struct ReaderConfigurationTests {
-  /// Runs the body with the path of a configuration with these members replaced, beside which a reader's files lie.
+  /// Runs the body with the path of a configuration with these members replaced, beside a reader's files.
   private func withReader<R>(_ changes: [String: JSON], _ body: (String) throws -> R) async throws -> R {
     try await withFolder { path in
       let folder = try LiveFolder(path)
@@ -149,7 +149,8 @@ import Testing
             encryptsResponses: false, offersAnnexB: true, scheme: "haip-vp",
             ageVerificationDocTypes: ["eu.europa.ec.av.1"]))
       #expect(configuration.warnings.contains { $0.contains("/openid4vp/encrypted_responses") })
-      #expect(configuration.warnings.contains { $0.contains("/openid4vp/eu_age_verification: nobody signs") })
+      #expect(
+        configuration.warnings.contains { $0.contains("/openid4vp/eu_age_verification: these requests are unsigned") })
       #expect(configuration.warnings.count == 2)
     }
   }
@@ -190,7 +191,7 @@ import Testing
       for (issuers, unknown) in [
         (["org.iso.18013.5.1.mDL": [.string(known.uppercased())]], nil),
         (["org.iso.18013.5.1.mDL": [.string(known), "0a0b"]], "org.iso.18013.5.1.mDL: 1 of 2 identifiers match no"),
-        // Known, and not for this type.
+        // Known, but not for this type.
         (["eu.europa.ec.av.1": [.string(known)]], "eu.europa.ec.av.1: 1 of 1 identifiers match no"),
       ] as [(JSON, String?)] {
         try folder.writeConfiguration(["relying_parties": party(issuers)])

@@ -77,16 +77,16 @@ import Trust
       (try registrar.jws(["iat": .integer(now.secondsSince1970 + day)], at: now), "was issued in the future"),
       (try registrar.jws(["status": .null], at: now), "names no status list"),
       (try registrar.jws(["sub": "VATDE-1"], at: now), "is for another party"),
-      (try registrar.jws(["entitlements": ["x"]], at: now), "is without the entitlement Service_Provider"),
+      (try registrar.jws(["entitlements": ["x"]], at: now), "lacks the entitlement Service_Provider"),
       (
         try registrar.jws(["exp": .integer(now.secondsSince1970 + 29 * day)], at: now),
         "the registration certificate use-1 expires at"
       ),
       (
         try registrar.jws(["exp": .integer(now.secondsSince1970 - 1)], at: now),
-        "use-1 is expired or not yet valid; requests go without it"
+        "use-1 is expired or not yet valid; requests are sent without it"
       ),
-      (try registrar.jws(["credentials": []], at: now), "registers nothing in the format mso_mdoc"),
+      (try registrar.jws(["credentials": []], at: now), "registers no data in the format mso_mdoc"),
       (try RegistrationFixture().jws(at: now), "is not signed by one of `registrars`: "),
     ]
     for (certificate, warning) in warned {
@@ -113,7 +113,7 @@ import Trust
     }
   }
 
-  /// A stranger's list is not asked for.
+  /// A stranger's list is not fetched.
   @Test(arguments: [
     (RevocationFinding.good, [String]()),
     (.revoked(.documentRevoked), ["revocation.document_revoked"]),
@@ -135,7 +135,7 @@ import Trust
     for second in [first, try registrar.jws(["intended_use_id": .null], at: now)] {
       let problems = try await check([first, second]).problems
       #expect(problems.map(\.pointer) == ["/relying_parties/0/registration_certificates/1"])
-      #expect(problems.first?.detail.contains("needs an intended_use_id of its own") == true)
+      #expect(problems.first?.detail.contains("needs its own intended_use_id") == true)
     }
   }
 

@@ -79,7 +79,7 @@ import Testing
 
   private static func code(_ reply: APIClient.Reply) -> String? { reply.json["last_error"]?["code"]?.string }
 
-  /// An envelope that nobody sealed for us: the challenge is taken and opened before that shows.
+  /// An envelope for another recipient: the challenge is consumed and opened before this is detected.
   private static func submit(_ api: APIClient, _ session: JSON) async throws -> APIClient.Reply {
     try await api.post(
       TestBed.path(session) + "/submit",

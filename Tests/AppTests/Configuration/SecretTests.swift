@@ -5,7 +5,7 @@ import Testing
 
 @testable import App
 
-/// Where secrets of the configuration may come from, and who else may know them.
+/// The permitted sources of the configuration's secrets, and who else may know them.
 @Suite struct SecretTests {
   private static func apple(_ key: JSON) -> JSON {
     let members = (LiveFolder.party.object ?? []).filter { $0.name != "apple" }

@@ -45,7 +45,7 @@ import Testing
 }
 
 @Suite struct StopDeadlineTests {
-  /// Neither the task that stops the server nor any request finds a thread, and none of them can be told to return.
+  /// Neither the task that stops the server nor any request gets a thread, and none of them can be made to return.
   @Test("a stop ends the process in its time, though every thread for verification hangs in a call")
   func hangingThreads() async {
     let result = await #expect(
@@ -54,7 +54,7 @@ import Testing
       for _ in 0..<(4 * HTTPServerConfiguration.processorCount) {
         Task.detached(executorPreference: WorkerThreads.shared) { while true { pause() } }
       }
-      // To the process: this thread blocks it. It waits until there is a server to stop.
+      // Sent to the process, since this thread blocks the signal. It waits until there is a server to stop.
       StopSignal.install()
       kill(getpid(), SIGTERM)
       try await withFolder { path in
@@ -98,7 +98,7 @@ import Testing
       #expect(metrics.contains("mdoc_http_shed_total{reason=\"full\"} 0\n"), "nothing was refused for load")
       #expect(try await api.post("/v1/verification_sessions", TestBed.body(.standard)).status == 201)
       #expect(try await api.get("/healthz").status == 200)
-      // As if the time were over.
+      // As if the time had passed.
       stop.cancel()
       await stop.value
       #expect(throws: (any Error).self) { try RawClient(port: server.listen.port, timeout: 1) }
@@ -106,7 +106,7 @@ import Testing
   }
 }
 
-/// The built program serving a live configuration in a process of its own, which gets signals as from an operator.
+/// The built program, serving a live configuration in its own process, which gets an operator's signals.
 final class LiveProcess {
   struct Fault: Error { let reason: String }
 
@@ -127,7 +127,7 @@ final class LiveProcess {
   /// takes globals for leaks.
   private static let sanitizerOptions = ["ASAN_OPTIONS=detect_leaks=0"]
 
-  /// Its log goes to a file in the folder, its environment is this one and a sanitizer's, and no more.
+  /// Its log goes to a file in the folder. Its environment has only this and a sanitizer's variables.
   init(_ folder: LiveFolder, environment: [String]) throws {
     guard let program = Self.program else { throw Fault(reason: "the program was not built") }
     logPath = folder.path + "/log"

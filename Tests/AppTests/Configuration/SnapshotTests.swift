@@ -8,7 +8,7 @@ import Trust
 
 @testable import App
 
-/// A request ends by the configuration that it began with, whatever is put in force meanwhile.
+/// A request ends with the configuration that it began with, even if another one takes effect meanwhile.
 @Suite(.onOwnThreads) struct SnapshotTests {
   private static func application(
     _ parties: [RelyingParty], clock: @escaping @Sendable () -> Timestamp

@@ -8,7 +8,7 @@ import Testing
 @testable import App
 @testable import Mock
 
-/// Staging: anchors of sandboxes count, and nothing else is laxer than in live mode.
+/// Staging: anchors of sandboxes are trusted, and nothing else is laxer than in live mode.
 @Suite(.onOwnThreads) struct StagingTests {
   /// A folder whose only anchor is of the tier `test`.
   private static func sandbox(_ path: String, _ changes: [String: JSON] = ["mode": "staging"]) throws -> LiveFolder {
@@ -47,7 +47,7 @@ import Testing
       ["protocol": "apple-in-app", "data": ["encrypted_data": .string(Base64.encode(answer.bytes))]])
   }
 
-  /// A document as a sandbox issues it: nothing about it is marked.
+  /// A document as a sandbox issues it, without a test marker.
   private static let ofSandbox = MockVariant(
     "sandbox", "Below a root of one's own.",
     .init(Stages.setup) { $0.signer.certificate[oid: MockCertificateMarker.oid] = nil })
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// A document that anybody can forge, below an anchor that is right.
+  /// A document that anyone can forge, below a correct anchor.
   @Test(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
   func `a document that is signed by a published key is refused in live mode, and warned of in staging`() async throws {
     let key = try PrivateKey(

@@ -5,8 +5,8 @@ import Testing
 
 @testable import App
 
-/// A JSON client over `RawClient`. Every reply it gets is held against the OpenAPI document: the operation, its status,
-/// its codes, its headers and the schema of the body; and of a request that was accepted, its body.
+/// A JSON client over `RawClient`. Compares every reply with the OpenAPI document: the operation, its status, its
+/// codes, its headers and the schema of the body. Also compares the bodies of accepted requests.
 struct APIClient: Sendable {
   let port: UInt16
   let isLive: Bool
@@ -17,7 +17,7 @@ struct APIClient: Sendable {
     let head: RawClient.Response
     let json: JSON
 
-    /// The problem's code, or that on the page of an error.
+    /// The problem's code, or the code on an error page.
     var code: String? { json["code"]?.string ?? pageCode }
     private var pageCode: String? {
       let mark = "<p class=\"soft\" lang=\"en\">"
@@ -74,7 +74,7 @@ struct APIClient: Sendable {
   }
 }
 
-/// The OpenAPI document, as a judge of replies.
+/// Checks replies against the OpenAPI document.
 struct Contract {
   static let live = Contract(document: OpenAPIDocument.json(with: .none), isLive: true)
   static let test = Contract(document: OpenAPIDocument.json(with: .sample), isLive: false)
@@ -112,7 +112,7 @@ struct Contract {
     return found + violations(of: reply.json, schema, at: "")
   }
 
-  /// Files of the playground and of the hosted page, which these pages alone ask for.
+  /// Files that only the playground and the hosted page request.
   static func isOfPage(_ path: String) -> Bool {
     path == "/"
       || ["/playground", "/check", "/wallet", "/console", "/docs", "/verify/", "/assets/", "/v1/js/", "/codes/"]
@@ -120,7 +120,7 @@ struct Contract {
           where: path.hasPrefix)
   }
 
-  /// Where a person may come to: a refusal is a page there.
+  /// Addresses that a person may open: a refusal is a page there.
   private func isForPeople(_ path: String) -> Bool {
     let pages = ["/verify", "/status", "/docs", "/console"] + (isLive ? [] : ["/playground", "/check", "/wallet"])
     return path == "/" || pages.contains { path == $0 || path.hasPrefix($0 + "/") }

@@ -145,7 +145,7 @@ import Testing
         #expect(reply.header(header) == nil)
       }
       #expect(try await bed.api.with(nil).call("OPTIONS", path, nil, ours).header(header) == nil, "no POST there")
-      // An API key has no business in a page.
+      // A page must not have an API key.
       #expect(try await bed.api.get(path, ["Origin": TestBed.origin]).header(header) == nil)
       #expect(try await bed.api.get("/v1/verification_sessions", ["Origin": TestBed.origin]).header(header) == nil)
     }

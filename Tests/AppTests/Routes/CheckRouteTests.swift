@@ -8,7 +8,7 @@ import Testing
 @testable import App
 @testable import TestMode
 
-/// Test mode's verdict on bytes that a person brings.
+/// Test mode's verdict on bytes that a person supplies.
 @Suite(.onOwnThreads) struct CheckRouteTests {
   private static let path = "/v1/test/checks"
 

@@ -6,13 +6,13 @@ import Testing
 
 @testable import App
 
-/// An answer is good for the one session, protocol, origin and client that it was made for.
+/// A response is valid only for the session, protocol, origin and client that it was made for.
 @Suite(.onOwnThreads) struct CrossProtocolTests {
   static let web = ProtocolFamily.web.protocolNames
   static let all = ["apple-in-app"] + web + WalletRouteTests.protocols
 
-  /// What a session of one protocol says to a right answer of another: it is no answer at all, which consumes nothing,
-  /// or the JWE is to another session's key.
+  /// The result of a good response by another protocol. Either it is not recognized and consumes nothing, or its JWE is
+  /// for another session's key.
   static func expected(from source: String, to target: String) -> String {
     switch (source, target) {
     case ("apple-in-app", "apple-in-app"): "envelope.transcript_mismatch"
@@ -43,7 +43,7 @@ import Testing
         #expect(code == Self.expected(from: source, to: target), "\(source) → \(target): \(reply.body)")
         #expect(reply.json["status"] != "verified")
         #expect(VariantTests.personal.filter { reply.body.contains($0) } == [])
-        // The right place still takes it.
+        // The right session still accepts it.
         #expect(try await bed.submit(answer, to: asked).json["status"] == "verified")
       }
     }
@@ -62,7 +62,7 @@ import Testing
     try await withTestMode { bed in
       let session = try await bed.createSession(by: name)
       let data = try #require(session["requests"]?.array?.first?["data"])
-      // Another origin of the same relying party, which a stolen request could be shown on.
+      // Another origin of the same relying party, which could show a stolen request.
       let answer = try MockWallet(authority: bed.mode.authority).answer(
         digitalCredential: name, data: data, origin: bed.mode.baseURL, at: bed.clock.now)
       let reply = try await bed.submit(["protocol": .string(name), "data": answer.data], to: session)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// One relying party's session is nobody else's, also where a wallet calls.
+  /// A session belongs to one relying party only, even for wallets' calls.
   @Test func `an answer posted under another relying party's name finds no session`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession(by: "openid4vp")

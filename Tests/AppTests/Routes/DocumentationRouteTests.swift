@@ -4,7 +4,7 @@ import Testing
 
 @testable import App
 
-/// `/docs`: a folder of the configuration, and nothing beside it.
+/// `/docs`: the configured folder, and nothing outside it.
 @Suite(.onOwnThreads) struct DocumentationRouteTests {
   private func withFolder(_ files: [String: String], _ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/mdoc-docs-\(UInt64.random(in: 0...(.max)))"

@@ -22,7 +22,7 @@ import Testing
       for path in ["/playground/", "/playground?utm_source=a", "/playground/?b", "/status?utm_source=a"] {
         #expect(try await api.get(path).status == 200, "\(path)")
       }
-      // One slash, behind a whole address, of what anyone may open: rules of proxies protect the others.
+      // One slash after the whole address of a page that anyone may open: rules of proxies protect all other addresses.
       for path in [page + "//", "/verify/test/", "/verify/test/logo/", "/status/", "/playground/style.css/"] {
         let reply = try await api.get(path)
         #expect(reply.status == 404 && reply.code == "api.not_found", "\(path)")
@@ -53,13 +53,13 @@ import Testing
       }
       let posted = try await api.post("/verify/test/vs_0")
       #expect(posted.status == 405 && posted.header("Allow") == "GET, HEAD")
-      // With a body the header alone decides.
+      // With a body, only the header decides.
       #expect(try await api.post("/verify/test/vs_0", [:]).status == 405)
       let stranger = try await api.get("/status", ["X-Forwarded-For": "203.0.113.7"])
       #expect(stranger.status == 401 && stranger.header("WWW-Authenticate") == "Bearer realm=\"mdoc\"")
       let bare = try await bed.api.call("HEAD", "/verify/test/vs_0")
       #expect(bare.status == 404 && bare.header("Content-Type") == "text/html; charset=utf-8")
-      // Nothing of the address is on it.
+      // The page shows no part of the address.
       let odd = try await api.get("/verify/test/vs_0?lang=%3Cscript%3E")
       #expect(odd.status == 404 && !odd.body.contains("script"))
     }
@@ -124,7 +124,7 @@ import Testing
     try await withTestMode { bed in
       let reply = try await bed.api.with(nil).get("/verify/test/vs_0" + query, ["Accept-Language": header])
       #expect(reply.body.contains("<html lang=\"\(language)\">"))
-      // Pages for operators tell what the problem says, in the reference's language.
+      // Pages for operators show the problem's text, in the reference's language.
       let operators = try await bed.api.with("wrong").get(
         "/status" + query, ["Accept-Language": header, "X-Forwarded-For": "203.0.113.7"])
       #expect(operators.body.contains("<html lang=\"en\">") && operators.code == "api.unauthenticated")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// Evidence from the answer to the bundle that is verified again.
+/// Evidence, from the response to the repeated verification of the bundle.
 @Suite(.onOwnThreads) struct EvidenceRouteTests {
   static let protocols = ["apple-in-app"] + ProtocolFamily.web.protocolNames + WalletRouteTests.protocols
 
@@ -21,7 +21,7 @@ import Testing
       let bundle = try EvidenceBundle(opening: sealed, with: [key])
       #expect(bundle.session.text == session["id"]?.string && bundle.relyingParty == "test")
       #expect(bundle.mode == .test && bundle.protocolName == name)
-      // The server, its publisher and its clock are not asked.
+      // Neither the server nor its publisher nor its clock is used.
       let (json, fault) = EvidenceRendering.json(bundle, await bundle.verify())
       #expect(fault == nil, "\(json)")
       #expect(json["status"] == "verified" && json["livemode"] == false)
@@ -67,12 +67,12 @@ import Testing
       let cases: [(elements: [(String, Bool)], ageOver: [Int64], variant: String, evidence: JSON)] = [
         ([("given_name", true)], [], "good", "kept"),
         ([("given_name", true), ("family_name", false)], [], "good", "declined"),
-        // `age_over` asks for an element of its own, which is not to be kept; by its name it may be.
+        // `age_over` requests an element that must not be kept. An element requested by name may be kept.
         ([("given_name", true)], [21], "good", "declined"),
         ([("given_name", true), ("age_over_21", true)], [21], "good", "kept"),
         // The response also has unrequested elements.
         ([("given_name", true)], [], "elements-unrequested", "declined"),
-        // Nor can what was not read be taken out of it.
+        // Unread parts cannot be removed from it either.
         ([("given_name", true)], [], "unknown-members", "declined"),
         ([("given_name", true)], [], "zk-documents-beside", "declined"),
       ]
@@ -140,7 +140,7 @@ extension TestBed {
   /// Elements of the mDL, each with its intent; those of the standard request without its age.
   static let retained: [(String, Bool)] = MockRequest.standard.documents[0].elements.map { ($0.identifier, true) }
 
-  /// Asks by one protocol, and submits what the mock wallet answers.
+  /// Requests by one protocol, and submits the mock wallet's response.
   func answered(
     by name: String = "apple-in-app", _ elements: [(String, Bool)] = retained, ageOver: [Int64] = [],
     variant: String = "good"
@@ -175,7 +175,7 @@ extension TestBed {
     return created.json
   }
 
-  /// The sealed bundle; nil where there is none.
+  /// The sealed bundle; nil if there is none.
   func bundle(of session: JSON, as token: String? = nil) async throws -> [UInt8]? {
     let reply = try await api.with(token ?? api.token).get(TestBed.path(session) + "/evidence")
     guard reply.status == 200 else {

@@ -96,7 +96,7 @@ import Testing
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(replies.count { $0.status == 200 && $0.json["status"] == "verified" } == 1)
-      // Or refused for load, where the machine is that slow: then nothing was consumed.
+      // Or refused for load, on a slow machine: nothing was then consumed.
       let others: Set = ["session.already_used", "api.overloaded"]
       #expect(replies.count { $0.code.map(others.contains) ?? false } == 49)
     }
@@ -202,12 +202,12 @@ import Testing
     }
   }
 
-  /// S09: the challenge survives a restart, its consumption too.
+  /// S09: the challenge survives a restart, and so does its consumption.
   @Test func `a session survives a restart, and so does its end`() async throws {
     try await withFolder { folder in
       let store = folder + "/mdoc.sqlite"
       let session = try await withTestMode(store: store) { bed in try await bed.createSession() }
-      // Made after the restart: a publisher whose port another test has comes back elsewhere.
+      // Made after the restart, since a publisher gets a new port if another test uses its old one.
       let answer = try await withTestMode(store: store) { bed in
         let answer = try await bed.mockAnswer(session)
         let reply = try await bed.submit(answer, to: session)

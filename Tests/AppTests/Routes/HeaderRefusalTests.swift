@@ -5,11 +5,11 @@ import Testing
 @testable import App
 @testable import HTTP
 
-/// Requests that are refused by their header, before their body is read.
+/// Requests that are refused for their header, before their body is read.
 @Suite(.onOwnThreads) struct HeaderRefusalTests {
   private static let sessions = "/v1/verification_sessions"
 
-  /// Sends a header that announces a large body, and nothing of that.
+  /// Sends a header that announces a large body, but no body.
   private func announce(
     _ bed: TestBed, _ path: String, _ fields: [String] = [], method: String = "POST"
   ) async throws -> RawClient.Response {
@@ -41,7 +41,7 @@ import Testing
         #expect(response.header("Connection") == "close" && response.header("Request-Id") != nil)
       }
       #expect(try await announce(bed, Self.sessions, [], method: "PATCH").header("Allow") == "POST, GET, HEAD")
-      // Only the store knows a client secret: its body is taken, within its sender's share.
+      // Only the store knows a client secret, so the body is accepted within its sender's share.
       let taken = try await blocking { [port = bed.api.port] () -> String in
         let client = try RawClient(port: port, timeout: 1)
         client.send(
@@ -111,7 +111,7 @@ import Testing
           do { return try client.response().status } catch RawClient.Failure.timedOut { return 0 }
         }
       }
-      // An eighth of it are five.
+      // An eighth of it is five.
       #expect(statuses == [0, 0, 0, 0, 0, 429, 429, 429])
       #expect(try await bed.api.post(Self.sessions, TestBed.body(.standard)).status == 201)
       held.value.removeAll()

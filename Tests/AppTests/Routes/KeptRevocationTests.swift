@@ -29,7 +29,7 @@ import Testing
     try await withTestMode { bed in
       for _ in 0..<3 { try await bed.expectGood("status-valid") }
       #expect(bed.asked == ["iaca.crl": 1, "lists/status-valid": 1])
-      // The mock's status lists live for half a day, then they are fetched again.
+      // The mock's status lists expire after half a day. They are then fetched again.
       bed.clock.advance(43_201)
       try await bed.expectGood("status-valid")
       #expect(bed.asked == ["iaca.crl": 1, "lists/status-valid": 2])
@@ -77,9 +77,9 @@ import Testing
       #expect(outcome.codes == ["revocation.unavailable"])
       #expect(others < duration)
       #expect(duration >= .seconds(Limits.revocationFetchSeconds - 1))
-      // The cap, and what a busy machine adds.
+      // The limit, plus delays of a busy machine.
       #expect(duration < .seconds(4 * Limits.revocationFetchSeconds))
-      // Nor do later documents wait for it.
+      // Later documents do not wait for it either.
       try await bed.expectRefused("status-silent", with: "revocation.unavailable")
       #expect(bed.asked["lists/status-silent"] == 1)
     }

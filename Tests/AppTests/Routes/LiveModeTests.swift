@@ -9,7 +9,7 @@ import Testing
 @testable import App
 @testable import TestMode
 
-/// A live server: what it refuses to serve, and what it refuses to believe.
+/// A live server: what it refuses to serve, and what it refuses to trust.
 @Suite(.onOwnThreads) struct LiveModeTests {
   @Test func `a live server serves, without the mock wallet`() async throws {
     try await withFolder { path in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  /// In a process of its own signals would do; here the exit codes of what does not start.
+  /// Tests the exit codes of failed starts. Signals would need a separate process.
   @Test func `run returns the exit code`() async throws {
     let code = await VerifierServer.run(configurationFile: "/nonexistent/mdoc.json")
     #expect(code == 78)

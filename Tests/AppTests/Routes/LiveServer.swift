@@ -9,7 +9,7 @@ import Testing
 @testable import App
 @testable import Mock
 
-/// A folder with a live configuration that may serve, to be spoilt by a test.
+/// A folder with a valid live configuration, which a test then breaks.
 struct LiveFolder: Sendable {
   static let apiKey = "live-key-of-the-tests"
   let path: String
@@ -38,7 +38,7 @@ struct LiveFolder: Sendable {
     chmod("\(path)/\(name)", 0o600)
   }
 
-  /// The contract's example, with members replaced; `.null` is as good as none.
+  /// The contract's example, with members replaced; `.null` counts as absent.
   func writeConfiguration(_ changes: [String: JSON] = [:]) throws {
     let members = Self.configuration.map { JSON.Member($0.name, changes[$0.name] ?? $0.value) }
     let added = changes.filter { change in !Self.configuration.contains { $0.name == change.key } }
@@ -96,7 +96,7 @@ struct LiveFolder: Sendable {
 }
 
 extension LiveFolder {
-  /// The contract's relying party with one reader, whose members are replaced; `.null` is as good as none.
+  /// The contract's relying party with one reader, whose members are replaced; `.null` counts as absent.
   static func partyWithReader(_ changes: [String: JSON] = [:], _ extra: [JSON.Member] = []) -> JSON {
     var reader: [JSON.Member] = [.init("key", "reader.pem"), .init("certificates", "reader-chain.pem")]
     for change in changes {
@@ -106,8 +106,8 @@ extension LiveFolder {
     return .object((party.object ?? []) + [.init("readers", [.object(reader)])] + extra)
   }
 
-  /// A reader by its profile and without the mock's marker, its chain with and without the anchor; and chains that are
-  /// none.
+  /// A reader that follows the profile and lacks the mock's marker. Its chain, with and without the anchor, and invalid
+  /// chains.
   func writeReader(
     until end: Timestamp = .systemNow() + 300 * 86_400, _ change: (inout CertificateTemplate) -> Void = { _ in }
   ) throws {

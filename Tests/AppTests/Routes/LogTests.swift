@@ -6,7 +6,7 @@ import Testing
 
 @testable import App
 
-/// Which requests have a line of the log.
+/// The requests that get a log line.
 @Suite(.onOwnThreads) struct RequestLogTests {
   @Test func `what is asked all the time is not logged where it succeeds`() async throws {
     try await withTestMode { bed in
@@ -33,13 +33,13 @@ import Testing
         #expect(refused.status == 401)
       }
       let codes = ["api.malformed_request", "api.unauthenticated"]
-      // For each code its lines, and that some were left out.
+      // The lines for each code, and a note that some were omitted.
       let lines = bed.log.all.dropFirst(before)
       #expect(lines.count <= codes.count * (Limits.refusalLines + 1))
       for code in codes {
         #expect(lines.count { $0.contains("\"event\":\"request\"") && $0.contains(code) } == Limits.refusalLines)
       }
-      // A second later it is said how many.
+      // The number follows a second later.
       bed.clock.advance(1)
       _ = try await bed.api.with(nil).get("/v1/verification_sessions")
       let metrics = try await bed.api.with(nil).get("/metrics").body
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// How many refusals of a code the log says that it left out.
+  /// The number of refusals of a code that the log omitted.
   private static func leftOut(_ log: LogCapture, _ code: String) -> Int64 {
     var count: Int64 = 0
     for line in log.all where line.contains("\"event\":\"requests.refused\"") && line.contains(code) {
@@ -107,13 +107,13 @@ import Testing
     writer.write(String(repeating: "x", count: 1 << 18))
     let took = await ContinuousClock().measure { await writer.close() }
     #expect(took < .seconds(10))
-    // The writer's thread may still be in its write: its own end stays open, or the rest of the line would go to
-    // whatever socket of another test got the number next.
+    // The writer's thread may still be writing, so its end stays open. Otherwise the rest of the line could go to
+    // another test's socket with the same number.
     close(ends[0])
   }
 }
 
-/// W3C Trace Context: whose trace a request's log line belongs to.
+/// W3C Trace Context: the trace that a request's log line belongs to.
 @Suite(.onOwnThreads) struct TraceContextTests {
   private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
   private static let span = "00f067aa0ba902b7"

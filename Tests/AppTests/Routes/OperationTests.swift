@@ -34,7 +34,7 @@ import Testing
       #expect(local.body.contains("mdoc_info{mode=\"test\",version=\"\(ProgramVersion.text)\"} 1\n"))
       #expect(local.body.contains("mdoc_http_requests_in_flight 1\n"))
       #expect(local.body.contains("mdoc_trust_anchor_next_expiry_timestamp_seconds "))
-      // Somebody else's request, handed on by a proxy on this machine.
+      // Another client's request, forwarded by a proxy on this machine.
       let proxied = try await bed.api.with(nil).get("/metrics", ["X-Forwarded-For": "203.0.113.7"])
       #expect(proxied.status == 401)
       #expect(try await bed.api.get("/metrics", ["X-Forwarded-For": "203.0.113.7"]).status == 200)

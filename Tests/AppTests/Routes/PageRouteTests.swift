@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// The hosted page over HTTP: which sessions have one, what it is told, and how it waits.
+/// The hosted page over HTTP: the sessions that have one, its data, and how it waits.
 @Suite(.onOwnThreads) struct PageRouteTests {
   private static func secret(_ session: JSON) throws -> String { try #require(session["client_secret"]?.string) }
 
@@ -107,7 +107,7 @@ import Testing
       #expect(try await bed.postForm(answer["data"] ?? .null, to: session).status == 200)
       #expect(try await waiting.json["status"] == "verified")
       #expect(ContinuousClock.now - start < .seconds(20))
-      // A session that has ended keeps nobody waiting.
+      // A session that has ended makes no request wait.
       #expect(try await client.get(TestBed.path(session) + "/page?wait=25").json["status"] == "verified")
       #expect(ContinuousClock.now - start < .seconds(24))
     }
@@ -149,7 +149,7 @@ import Testing
         for _ in 0..<4 { group.addTask { try await bed.api.get(path).json["status"] } }
         for try await status in group { #expect(status == "requires_input") }
       }
-      // Each reads its session when it begins and when it is answered.
+      // Each request reads its session at its start and before its reply.
       #expect(try await reads("session") == before + 8)
       #expect(try await reads("unended") > 0)
     }
@@ -339,7 +339,7 @@ import Testing
     }
   }
 
-  /// The headers say who may frame the page, so under another relying party's path there is none.
+  /// The headers name the sites that may frame the page, so another relying party's path has no page.
   @Test func `a page is that of its own relying party's session, and every other path answers alike`() async throws {
     try await withFolder { path in
       let folder = try LiveFolder(path)

@@ -6,7 +6,7 @@ import Testing
 
 /// Rates over HTTP, in live mode.
 @Suite(.onOwnThreads) struct RateLimitRouteTests {
-  /// With limits that a slow test does not outlast: nothing fills up again while it runs.
+  /// The limits are low enough that no bucket refills during a slow test.
   private static func serve(
     _ limits: RateLimits, _ changes: [String: JSON] = [:],
     _ body: (VerifierServer, APIClient, LogCapture) async throws -> Void
@@ -30,7 +30,7 @@ import Testing
       #expect(replies.map(\.status) == [200, 200, 429])
       #expect(replies[2].code == "api.rate_limited")
       #expect((500...1_000).contains(replies[2].header("Retry-After").flatMap { Int($0) } ?? 0))
-      // Another caller, and what says how the server is, are not held up.
+      // Another caller and the health checks are not delayed.
       #expect(try await api.with("another").get(path).status == 401)
       #expect(try await api.with(nil).get("/healthz").status == 200)
       let metrics = try await api.with(nil).get("/metrics").body
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `metrics are no place to guess keys at`() async throws {
-    // Over loopback no key is looked at there.
+    // Over loopback, no key is checked there.
     try await Self.serve(RateLimits(perAddress: Self.limit(20)), ["behind_proxy": true]) { _, api, _ in
       func guess(_ key: String) async throws -> Int {
         try await api.with(key).get("/metrics", ["X-Forwarded-For": "203.0.113.7"]).status
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// A browser shows a page nothing of a reply without these headers, so that it would not learn when to come again.
+  /// Without these headers a browser hides the reply from a page, which then cannot learn when to retry.
   @Test func `a page that asks too often can read so, if it is one of the relying party's`() async throws {
     try await Self.serve(RateLimits(perSession: Self.limit(1))) { _, api, _ in
       let body: JSON = [
@@ -143,7 +143,7 @@ import Testing
       var statuses: [Int] = []
       for hop in hops { statuses.append(try await get(["X-Forwarded-For": hop])) }
       #expect(statuses == [200, 429, 200])
-      // A proxy that does not say: its clients are not one.
+      // A proxy that does not name its clients: they do not count as one client.
       let unsaid = [try await get([:]), try await get([:])]
       #expect(unsaid == [200, 200])
     }

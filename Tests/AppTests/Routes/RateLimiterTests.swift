@@ -15,9 +15,9 @@ private let second: Int64 = 1_000_000_000
     #expect(bucket.take(limit, at: 0) == 0.5)
     #expect(bucket.take(limit, at: second / 2) == nil)
     #expect(bucket.take(limit, at: second / 2) == 0.5)
-    // A pause fills it to its burst and no further.
+    // A pause fills it up to its burst and no further.
     #expect((0..<4).map { _ in bucket.take(limit, at: 100 * second) == nil } == [true, true, true, false])
-    // A clock that went back takes nothing away.
+    // A clock that is set back removes nothing.
     #expect(bucket.take(limit, at: 0) == 0.5)
   }
 
@@ -76,7 +76,7 @@ private let second: Int64 = 1_000_000_000
     #expect(limiter.refusal(of: .other(session: "s", ClientAddress("192.0.2.2")), at: 0)?.subject == .session)
     #expect(limiter.refusal(of: .other(session: nil, ClientAddress("192.0.2.1")), at: 0) == nil)
     #expect(limiter.refusal(of: .other(session: nil, ClientAddress("192.0.2.1")), at: 0)?.subject == .address)
-    // Without an address there is none to hold to a limit.
+    // Without an address, no limit applies.
     for _ in 0..<5 { #expect(limiter.refusal(of: .other(session: nil, nil), at: 0) == nil) }
     limiter.adopt(.none)
     for _ in 0..<5 { #expect(limiter.refusal(of: .key(a), at: 0) == nil) }
@@ -86,7 +86,7 @@ private let second: Int64 = 1_000_000_000
     var table = BucketTable<Int>(limit: RateLimit(rate: 0.001, burst: 1), capacity: 8)
     for name in 0..<8 { #expect(table.take(name, at: Int64(name)) == nil) }
     #expect(table.take(0, at: 10) != nil)
-    // One set of eight: the ninth takes the place of the second, which was used longest ago by now.
+    // One set of eight: the ninth replaces the second, which is now the least recently used.
     #expect(table.take(8, at: 11) == nil)
     #expect(table.take(0, at: 12) != nil)
     #expect(table.take(1, at: 13) == nil)

@@ -20,7 +20,7 @@ import Testing
       #expect(try await readers() == ["count": 1, "expired": 0, "expiring": 0])
       #expect(try await bed.api.get("/metrics").body.contains("\(name) 18"))
 
-      // The reader's certificate is of 1 September 2026 and for 390 days; it is 18 November.
+      // The reader's certificate is valid for 390 days from 1 September 2026. The time of the test is 18 November.
       bed.clock.advance(290 * 86_400)
       #expect(try await readers() == ["count": 1, "expired": 0, "expiring": 1])
       #expect(try await bed.api.post("/v1/verification_sessions", signed).status == 201)
@@ -72,7 +72,7 @@ import Testing
         let id = redirect.json["id"]?.string ?? ""
         #expect(data?["request_uri"]?.string == "https://id.example/v1/wallet/shop/\(id)/request")
         #expect(try await api.with(nil).get("/v1/wallet/shop/\(id)/request").status == 200)
-        // Off unless it is switched on.
+        // Off by default.
         let annexB = try await api.post(
           "/v1/verification_sessions", TestBed.body(.standard, protocols: ["openid4vp-iso-18013-7-annex-b"]))
         #expect(annexB.code == "api.protocol_unsupported")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// Sessions that were reached by a link: only the browser that answered brings back the code that has the result read.
+/// Sessions that were opened by a link: only the responding browser returns with the code that reads the result.
 @Suite(.onOwnThreads) struct ResponseCodeTests {
   private static let mismatch = "session.response_code_mismatch"
 
@@ -42,7 +42,7 @@ import Testing
     return try await bed.api.get(TestBed.path(session) + "?expand[]=result" + code)
   }
 
-  /// Only `code` has the result read, again and again.
+  /// Only `code` reads the result, any number of times.
   private func expect(_ code: String, toOpen session: JSON, _ bed: TestBed) async throws {
     for wrong in [nil, "", "vrc_0", Self.attacker.text, code + "0"] {
       let refused = try await read(session, bed, with: wrong)
@@ -51,7 +51,7 @@ import Testing
     for _ in 0..<2 { #expect(try await read(session, bed, with: code).body.contains("Morgan")) }
     #expect(!bed.log.text.contains(code))
     #expect(try await !bed.api.get("/v1/events").body.contains(code))
-    // Nobody else is told.
+    // No other caller learns it.
     for path in ["", "/page"] {
       #expect(try await !bed.api.with(secret(of: session)).get(TestBed.path(session) + path).body.contains(code))
     }
@@ -65,7 +65,7 @@ import Testing
       let own = bed.mode.baseURL
       let iso = "org-iso-mdoc"
       var sessions = [
-        // The hosted page alone can answer for its own origin.
+        // Only the hosted page can respond for its own origin.
         (iso, try await session(bed, by: [iso], origin: own)),
         (iso, try await session(bed, by: [iso, "openid4vp"], origin: TestBed.origin, Self.redirecting)),
       ]
@@ -161,7 +161,7 @@ import Testing
       let address = try #require(reply.json["redirect_uri"]?.string)
       #expect(address.hasPrefix(prefix + "vrc_"))
       try await expect(String(address.dropFirst(prefix.count)), toOpen: session, bed)
-      // To redirect_uri it comes whatever page has shown the link.
+      // The code is sent to redirect_uri, regardless of the page that showed the link.
       let other = try await self.session(bed, by: ["openid4vp"], Self.returning, Self.redirecting)
       let answer = try await pageAnswer(other, "openid4vp", Self.victim, bed)
       let back = try await bed.postForm(answer, to: other, code: Self.victim.hash)

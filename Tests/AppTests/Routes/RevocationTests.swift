@@ -6,8 +6,8 @@ import Testing
 
 @testable import App
 
-/// Revocation from end to end: an answer handed in over HTTP, lists that are fetched over HTTP, and what the client is
-/// told (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6).
+/// Revocation from end to end: a response submitted over HTTP, lists fetched over HTTP, and the reply to the client
+/// (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6).
 @Suite(.onOwnThreads, .serialized) struct RevocationTests {
   @Test func `every list of the mock publisher has its own code`() async throws {
     let lists = MockPublishedList.chosen.filter { $0.manner != .isSilent }
@@ -131,7 +131,7 @@ struct Outcome: Sendable {
 }
 
 extension TestBed {
-  /// Creates a session, has the mock wallet answer, and submits: over HTTP, all of it.
+  /// Creates a session, lets the mock wallet respond, and submits the response, all over HTTP.
   func outcome(_ variant: String = "good") async throws -> Outcome {
     let session = try await createSession()
     return try await outcome(of: mockAnswer(session, variant: variant), to: session)

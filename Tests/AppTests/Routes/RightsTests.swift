@@ -60,7 +60,7 @@ import Trust
       #expect(anonymous.status == 401, "\(route.name)")
       let others = Set(Scope.allCases).subtracting(route.access.scopes)
       let refused = await handler.respond(to: Self.request(route, Self.name(others)))
-      // A person is told by a page.
+      // A person gets a page.
       let text = String(decoding: refused.body, as: UTF8.self)
       #expect(refused.status == 403 && text.contains("api.forbidden"), "\(route.name)")
       for scope in route.access.scopes {
@@ -82,7 +82,7 @@ import Trust
     for route in routes where !route.access.scopes.isEmpty {
       let response = await handler.respond(to: Self.request(route, secret, id: id))
       if route.access.takesClientSecret {
-        // Without a reason a cancellation is the relying party's.
+        // Without a reason, it is the relying party that cancels.
         let isOwn = route.name == "cancelVerificationSession"
         #expect(response.status != 401 && (response.status == 403) == isOwn, "\(route.name)")
       } else {

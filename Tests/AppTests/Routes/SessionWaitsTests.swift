@@ -6,7 +6,7 @@ import Testing
 
 @testable import App
 
-/// The registry of requests that wait for a session's end: its shares, and what wakes a wait.
+/// The registry of requests that wait for a session's end: its limits, and the events that end a wait.
 @Suite(.onOwnThreads) struct SessionWaitsTests {
   private let waits = SessionWaits(connections: 128)
 
@@ -89,14 +89,14 @@ import Testing
             queries.append(Set(asked))
             return queries.count
           }
-          // A store that does not answer ends no wait.
+          // A store that does not respond ends no wait.
           return count == 1 ? nil : Set(asked).subtracting([ended])
         }
       }
     }
     let wait = try #require(try enter(ended))
     await wait.hold()
-    // The first did not answer. On a busy machine there may be one more before the wait goes on.
+    // The first did not respond. On a busy machine there may be one more before the wait goes on.
     let asked = queries.withLock { $0 }
     #expect(asked.count >= 2 && asked.allSatisfy { $0 == Set(sessions + [ended]) })
     for wait in open + [wait] { waits.leave(wait) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// `/status`: what an operator sees, and who may.
+/// `/status`: its content, and who may see it.
 @Suite(.onOwnThreads) struct StatusRouteTests {
   @Test func `it tells of answers, time, trust, certificates and the store, and of no person`() async throws {
     try await withTestMode { bed in
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// A page of another site whose name was made to resolve to this machine comes from this machine, too.
+  /// A page of another site, whose name was made to resolve to this machine, also calls from this machine.
   @Test(arguments: ["/status", "/metrics"])
   func `this machine is meant by name alone`(path: String) async throws {
     try await withTestMode { bed in
@@ -125,7 +125,7 @@ import Testing
     activity.note(minute: 3) { $0.verified += 1 }
     activity.note(minute: 63) { $0.failed += 1 }
     #expect(activity.last(at: 63)[59] == .init(failed: 1))
-    // One that comes late, by another thread, counts for a minute of the hour.
+    // A late count from another thread is still counted for a minute of the hour.
     activity.note(minute: 62) { $0.failed += 1 }
     #expect(activity.last(at: 63).reduce(0) { $0 + $1.failed } == 2)
   }

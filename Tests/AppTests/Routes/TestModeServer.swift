@@ -9,7 +9,7 @@ import Testing
 @testable import App
 @testable import TestMode
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 func withFolder<R>(_ body: (String) async throws -> R) async throws -> R {
   let folder = try TemporaryStore.makeFolder()
   defer { TemporaryStore.remove(folder) }
@@ -17,7 +17,7 @@ func withFolder<R>(_ body: (String) async throws -> R) async throws -> R {
 }
 
 extension ServerAdditions {
-  /// Test mode's, as far as the table of routes goes.
+  /// Test mode's paths, as listed in the table of routes.
   static let sample: ServerAdditions = {
     do {
       return .testMode(
@@ -44,7 +44,7 @@ final class LogCapture: Sendable {
   }
 }
 
-/// A clock that only a test moves.
+/// A clock that only the test changes.
 final class TestClock: Sendable {
   private let time: Locked<Timestamp>
   init(_ time: Timestamp = Timestamp(secondsSince1970: 1_795_000_000)) { self.time = Locked(time) }
@@ -62,7 +62,7 @@ struct TestBed: Sendable {
 
   var waits: SessionWaits { mode.server.updater.inForce.current.state.waits }
 
-  /// Creates a session; by default what the mock variants are made for.
+  /// Creates a session; by default the one that the mock variants are made for.
   func createSession(_ request: MockRequest = .standard, extra: [JSON.Member] = []) async throws -> JSON {
     let reply = try await api.post("/v1/verification_sessions", TestBed.body(request, extra: extra))
     #expect(reply.status == 201, "\(reply.body)")
@@ -84,7 +84,7 @@ struct TestBed: Sendable {
 
   static func path(_ session: JSON) -> String { "/v1/verification_sessions/\(session["id"]?.string ?? "none")" }
 
-  /// Creates a session by web protocols, or by one that wallets answer by themselves.
+  /// Creates a session by web protocols, or by one whose responses wallets post.
   func createSession(
     by protocols: String..., asking request: MockRequest = .standard, origin: String = TestBed.origin,
     redirectURI: String? = nil
@@ -100,7 +100,7 @@ struct TestBed: Sendable {
     return reply.json
   }
 
-  /// Posts a form to where wallets answer; with the hash of a page's response code, to that page's address.
+  /// Posts a form to the wallets' response address; with the hash of a page's response code, to that page's address.
   func postForm(
     _ fields: JSON, to session: JSON, action: String = "response", code: String? = nil
   ) async throws -> APIClient.Reply {
@@ -160,7 +160,7 @@ func withTestMode<R>(
   options.evidenceKey = evidenceKey
   options.circuits = circuits
   options.documentation = documentation
-  // Bursts of tests on a slow machine are no overload.
+  // Bursts of tests on a slow machine must not count as overload.
   options.patience = 60_000
   options.clock = { clock.now }
   options.log = log.add

@@ -85,7 +85,7 @@ import Trust
     }
   }
 
-  /// Its anchors are trusted no longer than the list that was followed by another.
+  /// Its anchors are not trusted for longer than the list that another list replaced.
   @Test func `a list that names nobody any more ends the trust in those that it named`() async throws {
     let now = Timestamp(secondsSince1970: 1_795_000_000)
     let authority = try MockAuthority(seed: Array("withdrawn".utf8))
@@ -107,7 +107,7 @@ import Trust
     try publish(#require(MockList.named("vical-empty")))
     let status = await updater.reload()
     #expect(status.problem == nil && updater.inForce.current.anchors.isEmpty)
-    // One that can't be had says nothing.
+    // An unavailable list changes nothing.
     updater.inForce.replace(by: store)
     unlink(path)
     #expect(await updater.reload().problem != nil)
@@ -115,7 +115,7 @@ import Trust
     #expect(!updater.status.sources.flatMap(\.checks).contains { $0.detail?.contains(path) == true })
   }
 
-  /// A publisher that answers when it is told to.
+  /// A publisher that replies on demand.
   private final class HeldFetcher: ListFetcher {
     let (asked, arrivals) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
 

@@ -11,7 +11,7 @@ import Testing
 @testable import App
 @testable import TestMode
 
-/// Every way in which the mock wallet can be wrong in-app, over HTTP: the right codes, and nothing personal anywhere.
+/// Every in-app variant of the mock wallet over HTTP: the right codes, and no personal data anywhere.
 @Suite(.onOwnThreads) struct VariantTests {
   static let variants = MockVariant.all.filter { $0.holds(over: "apple-in-app") }
 
@@ -40,7 +40,8 @@ import Testing
         #expect(Set(reasons) == Set(codes), "\(variant.name)")
         if !codes.isEmpty {
           #expect(reply.json["result"] == .null)
-          // Test mode shows what Apple's simulator and test profile answer beside the refusal, and nobody else's.
+          // Test mode shows the data of Apple's simulator and test profile beside the rejection, and no other rejected
+          // data.
           let rest = (reply.json.object ?? []).filter { $0.name != "simulated_result" }
           #expect(Self.leaks(in: JSON.object(rest).text()) == [], "\(variant.name)")
           let isShown = reply.json["simulated_result"] != nil
@@ -163,7 +164,7 @@ extension MockDocumentData {
   }
 }
 
-/// Every way in which the mock wallet can be wrong by a web protocol of its own, over HTTP.
+/// Every variant of the mock wallet by each web protocol, over HTTP.
 @Suite(.onOwnThreads) struct WebVariantTests {
   @Test(arguments: WebProtocolTests.web + WebProtocolTests.redirect)
   func `every variant of a protocol fails with exactly its codes and gives nothing away`(name: String) async throws {
@@ -179,7 +180,7 @@ extension MockDocumentData {
 }
 
 extension TestBed {
-  /// Answers in this way, and holds the reply against what the way announces.
+  /// Responds with this variant, and compares the reply with the codes that the variant announces.
   fileprivate func judge(_ variant: MockVariant, by name: String) async throws {
     let session = try await createSession(by: name, asking: variant.request)
     let reply = try await submit(mockAnswer(session, variant: variant.name), to: session)
@@ -298,9 +299,9 @@ extension TestBed {
   }
 }
 
-/// Wrong proofs over HTTP, by each protocol that has a proof in a form of its own.
+/// Wrong proofs over HTTP, by each protocol with its own form of proofs.
 @Suite(.onOwnThreads) struct ProofVariantTests {
-  /// The largest is refused for its proof and not for its size: 0.9 MB, and 1.6 MB inside a JWE.
+  /// The largest is rejected for its proof, not for its size: 0.9 MB, and 1.6 MB inside a JWE.
   @Test(
     .enabled(if: PublishedVectors.areHere, "the published vectors are not here"),
     arguments: ["org-iso-mdoc", "openid4vp-v1-unsigned", "openid4vp"])
@@ -342,7 +343,7 @@ extension TestBed {
     }
     let type = AppleDocumentType(docType: docType)
     let isInApp = name == "apple-in-app"
-    // In-app requests name Apple's elements, for Apple's documents alone.
+    // In-app requests name Apple's elements, for Apple's documents only.
     let carried = elements.filter { element in
       !isInApp
         || type?.elementNames.contains { apple in
@@ -350,7 +351,7 @@ extension TestBed {
             == true
         } == true
     }
-    // The European link asks for the chosen types alone.
+    // The European link requests only the configured types.
     guard !carried.isEmpty, name != AgeVerificationProtocol().name || docType == DocType.europeanAgeVerification else {
       return
     }

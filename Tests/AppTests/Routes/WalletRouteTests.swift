@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  /// They may be personal: an API key reads them with the session until it is redacted, and nothing else has them.
+  /// They may be personal: an API key reads them with the session until its redaction, and no other reply has them.
   @Test func `a wallet's words about its error are kept with the session alone`() async throws {
     try await withTestMode { bed in
       let session = try await bed.createSession(by: "openid4vp")
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  /// OpenID4VP 1.0, 8.5: nothing in an error is signed, so that only its state shows that it answers this request.
+  /// OpenID4VP 1.0, 8.5: nothing in an error is signed, so only its state shows that it belongs to this request.
   @Test(arguments: [["error": "access_denied"], ["error": "access_denied", "state": "another"]] as [JSON])
   func `an error without the request's state consumes nothing`(form: JSON) async throws {
     try await withTestMode { bed in
@@ -300,7 +300,7 @@ import Testing
       #expect(try await post("a" + String(repeating: "b", count: 256) + "=1").code == "api.invalid_request")
       #expect(try await post((0..<40).map { "f\($0)=1" }.joined(separator: "&")).code == "api.invalid_request")
       #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "requires_input")
-      // Parameters that we do not know are left alone.
+      // Unknown parameters are ignored.
       #expect(try await post(right + "&iss=wallet", form + ";charset=UTF-8").status == 200)
       #expect(try await bed.api.get(TestBed.path(session)).json["status"] == "verified")
     }
@@ -318,7 +318,7 @@ import Testing
         ("/v1/wallet/test/vs_0000000000000000000000/request", "session.not_found"),
         (TestBed.walletPath(ended, "request"), "session.canceled"),
       ] {
-        // It is no form.
+        // It is not a form.
         let reply = try await bed.api.with(nil).call(
           "POST", path, Array("response=%zz".utf8), ["Content-Type": "application/x-www-form-urlencoded"])
         #expect(reply.code == code, "\(path)")

@@ -36,7 +36,7 @@ import Testing
       let answer = try await bed.mockAnswer(session)
       let reply = try await bed.submit(answer, to: session, as: session["client_secret"]?.string)
       #expect(reply.json["status"] == "verified", "\(reply.body)")
-      // An answer to a page of the relying party is none to its app.
+      // A response to a page of the relying party is not valid for its app.
       let other = try await bed.createSession(by: name, origin: Self.app)
       let data = try #require(other["requests"]?.array?.first?["data"])
       let stray = try MockWallet(authority: bed.mode.authority).answer(
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// Where the answer is encrypted its key is the reader's, for devices that make a MAC.
+  /// The key of an encrypted response is also the reader's key, for devices that make a MAC.
   @Test(arguments: web.dropFirst() + redirect)
   func `a device's MAC is as good as its signature`(name: String) async throws {
     try await withTestMode { bed in
@@ -184,7 +184,7 @@ import Testing
         secrets += Self.texts(in: session["requests"] ?? .null) + Self.texts(in: answer["data"] ?? .null)
         secrets.append(try #require(session["client_secret"]?.string))
       }
-      // Names and small words are nobody's secret.
+      // Names and short words are not secret.
       let long = Set(secrets.filter { $0.utf8.count > 20 && !bed.mode.baseURL.contains($0) })
       #expect(long.count > 10)
       let metrics = try await bed.api.get("/metrics")

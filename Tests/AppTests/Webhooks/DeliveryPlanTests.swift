@@ -12,7 +12,7 @@ import Testing
     var plan = DeliveryPlan()
     var underWay: [WebhookAddress: Int] = [:]
 
-    /// One wake-up: what is claimed begins, and does not end.
+    /// One wake-up: claimed deliveries begin, but do not end.
     mutating func turn(isTick: Bool = true) throws {
       let addresses = Array(due.keys)
       try claim(plan.firsts(for: addresses, all: isTick))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import App
 
-/// From the outbox to the receivers: at least once, never lost, and nobody waits for another's receiver.
+/// From the outbox to the receivers: at least once, never lost, and no delivery waits for another's receiver.
 @Suite(.onOwnThreads, .timeLimit(.minutes(4))) struct DispatcherTests {
   @Test func `a receiver gets each event once, signed, with nothing personal`() async throws {
     let receiver = Receiver.always(204)

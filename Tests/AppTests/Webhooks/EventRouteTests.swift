@@ -102,7 +102,7 @@ import Testing
           return page.json["data"]?.array?.first?["id"]?.string == id
         }
         #expect(try await bed.api.get("/v1/webhook_deliveries").json["data"] == [])
-        // It is delivered, and stays so.
+        // It is delivered, and remains delivered.
         let again = try await bed.api.post("/v1/webhook_deliveries/\(id)/retry")
         #expect(again.status == 200 && again.json["status"] == "delivered")
         for query in ["status=x", "limit=101", "starting_after=x"] {

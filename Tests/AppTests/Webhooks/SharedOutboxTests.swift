@@ -7,7 +7,7 @@ import Testing
 
 @testable import App
 
-/// Several processes on one outbox, and processes that die.
+/// Several processes that share an outbox, and processes that crash.
 @Suite(.onOwnThreads, .timeLimit(.minutes(4))) struct SharedOutboxTests {
   @Test func `two dispatchers on one file deliver each event once`() async throws {
     let receiver = Receiver.always(200)
@@ -79,7 +79,7 @@ import Testing
       try await eventually("received") { receiver.seen.count == 1 }
       try await eventually("logged") { bed.log.text.contains("webhooks.store_failed") }
       #expect(try await bed.deliveries(.pending).map(\.attempts) == [1])
-      // Now nothing works, for a while.
+      // From now on, everything fails for a while.
       flaky.fails { _ in true }
       bed.clock.advance(Limits.deliveryLease)
       try await Task.sleep(for: .milliseconds(200))
@@ -109,7 +109,7 @@ import Testing
   }
 }
 
-/// An outbox that fails where a test says so.
+/// An outbox that fails where the test demands it.
 final class FlakyOutbox: EventStore {
   private let inner: any EventStore
   private let isFailing = Locked<@Sendable (String) -> Bool>({ _ in false })

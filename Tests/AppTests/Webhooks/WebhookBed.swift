@@ -9,12 +9,12 @@ import Testing
 @testable import App
 @testable import Sessions
 
-/// A receiver on this machine that answers as it is told, and remembers what it got.
+/// A receiver on this machine that replies as instructed, and remembers the messages.
 final class Receiver: HTTPHandler {
   private let requests = Locked<[HTTPRequest]>([])
   private let answer: @Sendable (Int) async -> HTTPResponse
 
-  /// - Parameter answer: to the request of this number, from 1.
+  /// - Parameter answer: the reply to the request with this number, from 1.
   init(_ answer: @escaping @Sendable (Int) async -> HTTPResponse) { self.answer = answer }
 
   var seen: [HTTPRequest] { requests.withLock { $0 } }
@@ -92,7 +92,7 @@ struct WebhookBed: Sendable {
     await dispatcher.stop()
   }
 
-  /// Makes something happen, and returns its event.
+  /// Triggers an event and returns it.
   @discardableResult
   func cancelSession() async throws -> EventID {
     let now = clock.now
@@ -109,8 +109,8 @@ struct WebhookBed: Sendable {
   }
 }
 
-/// Starts receivers and stops them after the body, which gets their addresses. What was sent to them is held against
-/// the contract, as every reply is.
+/// Starts receivers and stops them after the body, which gets their addresses. Compares the sent messages with the
+/// contract, like every reply.
 func withReceivers(_ receivers: Receiver..., body: ([String]) async throws -> Void) async throws {
   var servers: [HTTPServer] = []
   for receiver in receivers {
@@ -134,7 +134,7 @@ func withReceivers(_ receivers: Receiver..., body: ([String]) async throws -> Vo
   }
 }
 
-/// Waits, generously, for what a dispatcher does by itself.
+/// Waits generously for the dispatcher's own actions.
 func eventually(
   _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {

@@ -5,7 +5,7 @@ import TestMode
 struct Account {
   /// The rules. `broken` counts the sessions or replies that break each.
   enum Rule: String, CaseIterable {
-    /// One answer was accepted by two submits.
+    /// One response was accepted by two submits.
     case acceptedTwice = "accepted twice"
     /// The session was acknowledged as verified, and is not verified in the end.
     case lost = "verified and lost"
@@ -32,7 +32,7 @@ struct Account {
   /// The id of one session that breaks each rule, to look for in the nodes' logs.
   private(set) var examples: [Rule: String] = [:]
 
-  /// - Parameter mayFail: whether the faults are wrong clocks, which may make an answer too early or too late.
+  /// - Parameter mayFail: whether the faults are wrong clocks, which may make a response too early or too late.
   init(_ entries: [LedgerEntry], mayFail: Bool = false) {
     for entry in entries { add(entry, mayFail: mayFail) }
   }
@@ -93,18 +93,18 @@ extension LedgerEntry.End {
   }
 }
 
-/// One session whose creation was acknowledged: the replies to every submit of its answer, and its state in the end.
+/// One session whose creation was acknowledged: the replies to every submit of its response, and its final state.
 struct LedgerEntry {
   /// The session's state after the load, read from another node if there is one.
   enum End: Hashable {
     case requiresInput
     case processing
     case verified
-    /// The session ended with `session.interrupted`, `session.expired` or the code why the answer was not accepted.
+    /// The session ended with `session.interrupted`, `session.expired` or the code of the response's rejection.
     case ended(String)
-    /// The node answered that the session does not exist.
+    /// The node replied that the session does not exist.
     case unknown
-    /// No node gave an answer.
+    /// No node replied.
     case unread
   }
 
@@ -140,9 +140,9 @@ enum LedgerReply: Hashable {
   case unavailable
   /// No reply came, because the node or the connection was gone.
   case unanswered
-  /// The answer was taken, but its result came too late: the session is interrupted.
+  /// The response was submitted, but its result came too late: the session is interrupted.
   case interrupted
-  /// The answer was taken and not accepted, for the reason in the code.
+  /// The response was submitted and rejected, for the reason in the code.
   case failed(code: String)
   /// Any other reply. No fault excuses it.
   case wrong(String)

@@ -51,9 +51,9 @@ struct FaultScenario: Sendable {
 final class LoadWatch: Sendable {
   /// How long the recovery from one fault took, in seconds.
   struct Recovery {
-    /// From the fault's end to the first verified answer; nil before that.
+    /// From the fault's end to the first verified response; nil before that.
     var verified: Double?
-    /// From the fault's end until every node has given an answer other than 503; nil before that.
+    /// From the fault's end until every node has given a reply other than 503; nil before that.
     var allNodes: Double?
 
     var isComplete: Bool { verified != nil && allNodes != nil }
@@ -68,7 +68,7 @@ final class LoadWatch: Sendable {
     var turns = 0
     var answering: Set<Int> = []
     var recovery = Recovery()
-    /// When answers were acknowledged as verified, in seconds from the start.
+    /// When responses were acknowledged as verified, in seconds from the start.
     var verified: [Double] = []
   }
 
@@ -101,7 +101,7 @@ final class LoadWatch: Sendable {
 
   func end() { state.withLock { $0.isEnding = true } }
 
-  /// When answers were acknowledged as verified: seconds from the start, sorted.
+  /// When responses were acknowledged as verified: seconds from the start, sorted.
   var verified: [Double] { state.withLock { $0.verified }.sorted() }
 
   // MARK: Faults

@@ -9,7 +9,7 @@ struct LoadBenchmark {
   let rate: Double
   let seconds: Double
   let connections: Int
-  /// Answers to prepare before the load. Once they are used up, a flow ends after its creation.
+  /// The number of responses to prepare before the load. Once they are used up, a flow ends after its creation.
   let answers: Int
   /// Flows a second that follow the load for some seconds, to measure how soon the server recovers; 0 for none.
   let afterwards: Double
@@ -24,7 +24,7 @@ struct LoadBenchmark {
 
   typealias Failed = ServerBenchmark.Failed
 
-  /// Connections that prepare answers. The mock wallet runs in the server, so more connections than processors would
+  /// Connections that prepare responses. The mock wallet runs in the server, so more connections than processors would
   /// only queue there.
   private static let preparingConnections = 8
 

@@ -19,7 +19,7 @@ struct LoadFigures: Sendable {
   var unsent = 0
   var unanswered = 0
   var broken = 0
-  /// Flows that ended after their creation because no prepared answer was left.
+  /// Flows that ended after their creation because no prepared response was left.
   var withoutAnswer = 0
   /// Other replies, counted by HTTP status.
   var wrong: [Int: Int] = [:]

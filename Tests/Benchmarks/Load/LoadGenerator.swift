@@ -4,12 +4,12 @@ import TestMode
 import Vectors
 
 /// Sends whole flows at a fixed rate, whatever the replies (an open loop). A flow creates a session, and after the
-/// reply hands in an answer.
+/// reply submits a response.
 ///
 /// Real clients do not wait for each other. A generator that waited for each reply before its next request would slow
-/// down with the server and never overload it. Times count from when a flow was due. The answer belongs to another
-/// session that was made before, because making an answer takes the wallet's time. A submit that was refused for load
-/// has consumed nothing, so its answer is handed in again later.
+/// down with the server and never overload it. Times count from when a flow was due. The response belongs to an earlier
+/// session, because making a response takes the wallet's time. A submit that was refused for load has consumed nothing,
+/// so its response is submitted again later.
 struct LoadGenerator {
   typealias Answer = ServerBenchmarkWorker.Answer
 
@@ -174,11 +174,12 @@ extension ClientConnection {
   fileprivate enum Progress {
     case waiting
     case replied(Reply)
-    /// The server closed the connection before a whole reply, or the reply is no HTTP.
+    /// The server closed the connection before a whole reply, or the reply is not HTTP.
     case broken
   }
 
-  /// Never blocks. False if the server takes no more of it at once, though one request fits into the system's buffers.
+  /// Never blocks. False if the server does not take all of it at once, although one request fits into the system's
+  /// buffers.
   fileprivate func sendAtOnce(_ method: String, _ path: String, _ body: [UInt8]) -> Bool {
     let bytes = request(method, path, body)
     return write(bytes[...], flags: Int32(MSG_DONTWAIT)) == bytes.count

@@ -8,7 +8,7 @@ import Vectors
 
 /// The mock wallet in the load's own process, so that a node can be killed without taking the wallet along.
 ///
-/// The nodes' seed gives the authority that they trust and the key that decrypts their answers. This process also
+/// The nodes' seed gives the authority that they trust and the key that decrypts their responses. This process also
 /// serves the lists that the documents name.
 struct LoadWallet: Sendable {
   private let wallet: MockWallet
@@ -24,7 +24,7 @@ struct LoadWallet: Sendable {
     recipientKey = try PublicKey(curve: .p256, encoded: mode.encryptionPublicKey)
   }
 
-  /// The body of a submit for the created session, made at the node's time; nil if the reply is no session with a
+  /// The body of a submit for the created session, made at the node's time; nil if the reply is not a session with a
   /// nonce.
   func answer(_ created: JSON) -> [UInt8]? {
     guard let nonce = created["requests"]?.array?.first?["data"]?["nonce"]?.string.flatMap(Base64.decode),
@@ -49,12 +49,12 @@ struct LoadWallet: Sendable {
   ])
 }
 
-/// A relying party's endpoint that hangs at first: messages that come then get no answer. Later messages are answered.
+/// A relying party's endpoint that hangs at first: messages that arrive then get no reply. Later messages get a reply.
 final class WebhookReceiver: HTTPHandler {
   struct Deliveries: Sendable {
-    /// Messages that came during the silence and got no answer.
+    /// Messages that came during the silence and got no reply.
     var held = 0
-    /// Messages that were answered, and how many of them had come before.
+    /// Messages that got a reply, and how many of them had come before.
     var taken = 0
     var repeated = 0
     /// Sessions whose event had not come when the wait ended.

@@ -4,8 +4,8 @@ import Glibc
 import TestMode
 import Vectors
 
-/// Puts several nodes on one store under load, with faults or without. Every answer is posted to two nodes at once, and
-/// an account is kept of what they acknowledge.
+/// Puts several nodes on one store under load, with faults or without. Every response is posted to two nodes at once,
+/// and their acknowledgements are recorded.
 struct NodesBenchmark {
   let ports: [UInt16]
   /// The `--seed` that the nodes were started with.
@@ -16,7 +16,7 @@ struct NodesBenchmark {
   var faults: FaultScenario?
   /// Receives the nodes' webhooks; nil if they have no endpoint.
   var receiver: WebhookReceiver?
-  /// Whether the faults are wrong clocks, so that an answer may fail.
+  /// Whether the faults are wrong clocks, so that a response may fail.
   var mayFail = false
 
   struct Failed: Error { let reason: String }
@@ -99,7 +99,7 @@ struct NodesBenchmark {
   }
 }
 
-/// Asks the nodes about what concerns all sessions together.
+/// Asks the nodes for the data about all sessions together.
 struct NodesObserver: Sendable {
   let ports: [UInt16]
   let token: String

@@ -3,7 +3,7 @@ import Vectors
 
 /// The results of a load on several nodes.
 struct NodesFigures {
-  /// When each answer was acknowledged as verified, in seconds from the start, sorted.
+  /// When each response was acknowledged as verified, in seconds from the start, sorted.
   let verified: [Double]
   let seconds: Double
   let recoveries: [FaultScenario.Recovery]
@@ -24,7 +24,7 @@ struct NodesFigures {
       && recoveries.allSatisfy { $0.exitStatus == 0 && $0.recovered.isComplete }
   }
 
-  /// The longest time without a verified answer.
+  /// The longest time without a verified response.
   var longestGap: Double {
     zip([0] + verified, verified + [seconds]).map { $1 - $0 }.max() ?? 0
   }

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import TestMode
 
-/// One client of all nodes: creates a session at one of them, and posts its answer to two at the same moment.
+/// One client of all nodes: creates a session at one of them, and posts its response to two at the same moment.
 // Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.
 final class NodesWorker: @unchecked Sendable {
   private let nodes: [NodeConnection]
@@ -22,7 +22,7 @@ final class NodesWorker: @unchecked Sendable {
     self.watch = watch
   }
 
-  /// Creates and answers sessions until the load is over.
+  /// Creates sessions and posts their responses until the load is over.
   func load() {
     while watch.begin() {
       let turns = watch.turns
@@ -52,14 +52,14 @@ final class NodesWorker: @unchecked Sendable {
     else {
       let said = LedgerReply(reply)
       notCreated[said, default: 0] += 1
-      // A reply that no fault excuses, such as one to an unknown key, would come again for ever.
+      // A reply that no fault excuses, such as one to an unknown key, would recur for ever.
       if !said.leavesInDoubt { watch.end() }
       return nil
     }
     return LedgerEntry(session: id, nodes: [node], answer: answer)
   }
 
-  /// Posts the answer to two nodes. Both requests are sent before the first reply is read.
+  /// Posts the response to two nodes. Both requests are sent before the first reply is read.
   private func submitTwice(_ entry: LedgerEntry) -> LedgerEntry {
     guard let answer = entry.answer else { return entry }
     let order = Array(nodes.indices.shuffled().prefix(2))
@@ -85,7 +85,7 @@ final class NodesWorker: @unchecked Sendable {
   // MARK: Settling
 
   /// Reads every session that has not ended, from a node that has not been called for it. If its challenge is still
-  /// open, the answer is handed in once more.
+  /// open, the response is submitted once more.
   func settle() {
     for index in entries.indices where !entries[index].end.isFinal {
       entries[index].end = end(of: entries[index])
@@ -135,7 +135,7 @@ final class NodeConnection {
     self.token = token
   }
 
-  /// Nil if no reply came. The request may have been carried out all the same.
+  /// Nil if no reply came. The request may have been handled nevertheless.
   func call(_ method: String, _ path: String, _ body: [UInt8] = []) -> ClientConnection.Reply? {
     send(method, path, body) ? receive() : nil
   }

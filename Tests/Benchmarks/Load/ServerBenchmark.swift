@@ -4,14 +4,14 @@ import Glibc
 import TestMode
 import Vectors
 
-/// A server under load: answers over kept connections, and how its memory grows after the first thousand.
+/// A server under load: responses over kept connections, and how its memory grows after the first thousand.
 struct ServerBenchmark {
   let connections: Int
   let verifications: Int
   /// The path of `mdoc`.
   let program: String
 
-  /// Answers of one batch. They are made before its clock starts, because making them is the mock wallet's work.
+  /// Responses of one batch. They are made before its clock starts, because making them is the mock wallet's work.
   private static let batch = 1_000
 
   struct Figures {
@@ -99,7 +99,7 @@ extension ServerBenchmark.Figures {
 /// One connection, with the responses that it submits.
 // Sendable by use: one thread at a time runs it, and the benchmark waits for all of them before the next step.
 final class ServerBenchmarkWorker: @unchecked Sendable {
-  /// The id of a session, and the body of the submit that answers it.
+  /// The id of a session, and the body of its submit.
   typealias Answer = (session: String, body: [UInt8])
 
   private let port: UInt16
@@ -123,7 +123,7 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
     return answers
   }
 
-  /// Creates this many sessions and has the mock wallet answer them.
+  /// Creates this many sessions and lets the mock wallet respond to them.
   func prepare(_ count: Int) throws(ClientError) {
     for _ in 0..<count {
       let created = try call("/v1/verification_sessions", Self.requestBytes, status: 201)
@@ -163,7 +163,7 @@ final class ServerBenchmarkWorker: @unchecked Sendable {
     return opened
   }
 
-  /// The body of a creation. The session lives as long as possible, because its answer is made before the clock runs.
+  /// The body of a creation. The session lives as long as possible, because its response is made before the clock runs.
   static let requestBytes = request.serialized()
 
   static let elements = ["given_name", "family_name", "birth_date", "portrait", "document_number"]

@@ -48,7 +48,7 @@ struct StoreBenchmark {
       p50Microseconds: sorted[sorted.count / 2], p99Microseconds: sorted[sorted.count * 99 / 100])
   }
 
-  /// Takes one session through its life, and returns how long each call took.
+  /// Runs one session from creation to conclusion, and returns the duration of each call.
   private func verify() async throws -> [Double] {
     let now = Timestamp(secondsSince1970: 1_795_000_000)
     let address = SessionAddress(relyingParty: "bench", id: try SessionID.random())

@@ -1,6 +1,6 @@
 import CBOR
 
-/// One change at one item of CBOR, wherever it is nested; the lengths and counts around it are set right.
+/// One change to one CBOR item, at any depth; the lengths and counts around it are corrected.
 ///
 /// Bytes beside the path to the item are copied unchanged.
 struct CBORMutation {
@@ -20,13 +20,13 @@ struct CBORMutation {
 
   private enum Change: CaseIterable { case content, more, bytes, copy, removal, addition }
 
-  /// The item and everything inside it, outside first.
+  /// The item and everything inside it, from the outside in.
   private var parts: [Part] = []
   private var place = 0
   private var change = Change.content
   private var donor: [UInt8] = []
 
-  /// - Returns: nil where the input is not CBOR.
+  /// - Returns: nil if the input is not CBOR.
   static func of(_ input: [UInt8], _ random: inout SeededRandom) -> [UInt8]? {
     guard let item = try? CBORItem(parsing: input) else { return nil }
     var mutation = CBORMutation()
@@ -84,7 +84,7 @@ struct CBORMutation {
     }
   }
 
-  /// One item is there in any case.
+  /// There is always at least one item.
   private func only(_ index: Int, _ random: inout SeededRandom) -> [UInt8] {
     written(index, &random).first ?? CBORValue.null.encoded()
   }
@@ -99,7 +99,7 @@ struct CBORMutation {
     return elements.reduce(into: head { CBORHead.appendArray(count: elements.count, to: &$0) }) { $0 += $1 }
   }
 
-  /// An entry goes with its key or its value, and one that is added takes the next key's name.
+  /// Removing a key or value removes the entry; an added entry takes the next key's name.
   private func map(_ index: Int, _ random: inout SeededRandom) -> [UInt8] {
     var entries: [[UInt8]] = []
     var child = index + 1
@@ -140,7 +140,7 @@ struct CBORMutation {
     }
   }
 
-  /// The same kind of item with another value; nil for what holds others.
+  /// The same kind of item with another value; nil for containers.
   private func content(of item: CBORItem, room: Int, _ random: inout SeededRandom) -> [UInt8]? {
     switch item.kind {
     case .bytes:

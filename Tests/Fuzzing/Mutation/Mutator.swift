@@ -1,10 +1,10 @@
 import CLibFuzzer
 import FuzzDriver
 
-/// libFuzzer asks for a mutation by this name where a program has one.
+/// libFuzzer calls a mutation by this name if the program has one.
 ///
-/// Bytes changed at random make an answer that no longer parses nearly always, since lengths stand before everything
-/// and an item lies in strings in items. So most inputs of targets that take CBOR are changed as CBOR.
+/// Random byte changes nearly always make a response malformed, since every item has a length and items are nested in
+/// strings. Most inputs of targets that take CBOR are therefore mutated as CBOR.
 @_cdecl("LLVMFuzzerCustomMutator")
 func mutateInput(_ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ room: Int, _ seed: CUnsignedInt) -> Int {
   guard let data else { return 0 }
@@ -24,7 +24,7 @@ func mutateInput(_ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ room: Int,
 }
 
 enum Mutator {
-  /// How many bytes of choices stand before the target's CBOR; nil where it takes something else.
+  /// The number of option bytes before the target's CBOR; nil if it takes other inputs.
   fileprivate static let header = Driver.target.flatMap(FuzzTargets.named)?.choicesBeforeCBOR
 
   /// libFuzzer's mutation of a part of an input. It needs room for at least one byte.

@@ -1,7 +1,7 @@
 import CBOR
 import Cryptography
 
-/// The parts of one Document that are signed, found apart from the verifier.
+/// The signed parts of one Document, found independently of the verifier.
 struct DocumentParts {
   let docType: String?
   let issuerAuth: CBORItem
@@ -40,10 +40,10 @@ struct DocumentParts {
 }
 
 extension CBORItem {
-  /// The elements of an array, none of anything else.
+  /// The elements of an array; empty for other items.
   var elementList: [CBORItem] { elements.map { Array($0) } ?? [] }
 
-  /// The entries of a map, none of anything else.
+  /// The entries of a map; empty for other items.
   var entryList: [(key: CBORItem, value: CBORItem)] {
     var list: [(key: CBORItem, value: CBORItem)] = []
     if let entries { for entry in entries { list.append(entry) } }

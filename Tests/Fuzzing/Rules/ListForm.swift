@@ -4,11 +4,11 @@ import Cryptography
 
 @testable import Mock
 
-/// The forms of signed lists that are fetched from others.
+/// The forms of signed lists that the verifier fetches.
 enum ListForm: Int, CaseIterable {
   case vical, trustedEntities, statusList, identifierList, revocationList
 
-  /// The mock's publications in this form, right and wrong, without those that have filler.
+  /// The mock's publications in this form, right and wrong, except those with filler.
   func published(by authority: MockAuthority, at now: Timestamp) throws -> [[UInt8]] {
     let lists = try MockList.all(kind).map { try $0.published(by: authority, now: now) }
     return lists.filter { $0.count <= 16 << 10 }
@@ -24,7 +24,7 @@ enum ListForm: Int, CaseIterable {
     }
   }
 
-  /// A list with this payload, rightly signed.
+  /// A list with this payload, correctly signed.
   func signed(_ payload: [UInt8], by authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
     guard self == .revocationList else {
       var draft = try ListDraft(kind, authority: authority, at: now)

@@ -4,10 +4,10 @@ import Cryptography
 
 @testable import Mock
 
-/// An issuer and a device that sign whatever the fuzzer wrote.
+/// An issuer and a device that sign the fuzzer's input.
 ///
-/// A changed answer fails at its signature, and what lies behind that would never be reached. Here digests, issuer
-/// signature and device signature or MAC are made anew, in place: only bytes of the same length are put in theirs.
+/// A changed response fails at its signature, so later checks would never be reached. Digests, issuer signature and
+/// device signature or MAC are therefore made again, in place, with the same lengths.
 struct Resigner: Sendable {
   let readerKey: PrivateKey
   let signerKey: PrivateKey

@@ -5,12 +5,12 @@ import Mdoc
 import Sessions
 
 /// The data that the corpus's issuer and devices really signed for one session. The fuzzer has none of their keys, so
-/// that an accepted answer can only be put together from these parts.
+/// an accepted response must consist of these parts.
 struct SignedParts: Sendable {
   private var objects: Set<[UInt8]> = []
   private var deviceNameSpaces: Set<[UInt8]> = []
 
-  /// Notes the parts of an answer of the corpus whose signatures the verifier found valid, whatever else is wrong.
+  /// Notes the parts of a corpus response whose signatures the verifier found valid, regardless of other faults.
   mutating func note(_ response: CBORItem, _ verdict: Verdict) {
     let documents = response[key: "documents"]?.elementList ?? []
     for (document, report) in zip(documents, verdict.report.documents) {
@@ -26,8 +26,8 @@ struct SignedParts: Sendable {
   /// Rules for every verdict on these bytes.
   ///
   /// - Parameters:
-  ///   - response: nil where the bytes hold no DeviceResponse that could be found.
-  ///   - isResigned: the fuzzer had everything signed anew, so that only the digests still bind the answer.
+  ///   - response: nil if no DeviceResponse was found in the bytes.
+  ///   - isResigned: the fuzzer had everything signed again, so that only the digests still bind the response.
   func check(_ verdict: Verdict, on response: CBORItem?, isResigned: Bool, at now: Timestamp) {
     let json = VerdictRendering.json(verdict)
     guard case .accepted(let presentation) = verdict.outcome else {

@@ -30,11 +30,11 @@ enum SmallCircuit<F: ProofField> {
   }
 }
 
-/// Frames of zstd (RFC 8878) that hold what they say as it is.
+/// Frames of zstd (RFC 8878) with uncompressed content.
 enum StoredFrame {
   private static let mostBytes = 1 << 17
 
-  /// A frame as circuit files have it: its content's size in four bytes, a window of 4 MiB, no checksum.
+  /// A frame in the form of circuit files: its content's size in four bytes, a window of 4 MiB, no checksum.
   static func of(_ content: [UInt8]) -> [UInt8] {
     var frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x60]
     frame += [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: content.count >> $0) }

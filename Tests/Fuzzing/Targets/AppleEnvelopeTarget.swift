@@ -8,8 +8,8 @@ import Vectors
 @testable import Mock
 @testable import Presentation
 
-/// An answer to Apple's in-app request, as the envelope that came, or as what the harness then encrypts: behind the
-/// encryption no mutation would get.
+/// A response to Apple's in-app request: the envelope itself, or a plaintext that the harness encrypts. Mutations of an
+/// envelope never get past the decryption.
 ///
 /// Choices: strictness, plaintext instead of envelope, signing again, the policy for Apple's published key; and the
 /// request.

@@ -2,7 +2,7 @@ import Base
 import CBOR
 import FuzzDriver
 
-/// Any bytes as CBOR: parsed, looked at through every accessor, and described.
+/// Any bytes as CBOR: parsed, read through every accessor, and described.
 struct CBORTarget: FuzzTarget {
   static let name = "cbor"
   static let dictionary = [
@@ -23,7 +23,7 @@ struct CBORTarget: FuzzTarget {
     require(refuses(input + [0]), "an item with a byte behind it is none")
     let shown = CBORDiagnostic(showsValues: true).describe(item)
     require(shown.utf8.count >= CBORDiagnostic().describe(item).utf8.count / 8, "hiding makes it no longer")
-    // A part of what was read is read alike by itself.
+    // A part gives the same result when read by itself.
     for part in item.elementList {
       guard let again = try? CBORItem(parsing: Array(part.encoded)) else {
         fatalError("broken rule: a part of an item is an item")

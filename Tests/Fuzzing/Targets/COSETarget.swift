@@ -7,7 +7,7 @@ import FuzzDriver
 
 /// COSE_Sign1, COSE_Mac0 and COSE_Key, with keys that the fuzzer does not have.
 ///
-/// Choices: which structure, and the curve of the key that a signature is checked with.
+/// Options: the structure, and the curve of the verifying key.
 struct COSETarget: FuzzTarget {
   static let name = "cose"
   static let dictionary = [

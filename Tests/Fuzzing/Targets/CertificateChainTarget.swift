@@ -9,8 +9,8 @@ import Trust
 
 /// Certificates: a chain through path validation, a PEM file, the settings beside an anchor.
 ///
-/// Choices: which of them; for a chain whether its document type is the mDL's. A chain's certificates have their length
-/// before them, in two bytes.
+/// Options: the kind of input; for a chain, whether its document type is the mDL's. A chain's certificates have their
+/// length before them, in two bytes.
 struct CertificateChainTarget: FuzzTarget {
   static let name = "x509-chain"
   static let dictionary = [

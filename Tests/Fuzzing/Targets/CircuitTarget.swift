@@ -2,7 +2,7 @@ import FuzzDriver
 
 @testable import Longfellow
 
-/// Circuit files of zero-knowledge proofs: as they lie in a folder, and what they unpack to.
+/// Circuit files of zero-knowledge proofs, compressed and unpacked.
 ///
 /// Choice: a file, or the text of a pair of circuits, or of one over either field.
 struct CircuitTarget: FuzzTarget {

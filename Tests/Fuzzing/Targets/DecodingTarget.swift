@@ -1,7 +1,7 @@
 import CBOR
 import FuzzDriver
 
-/// Any bytes as CBOR, with rules that cost little. `FuzzDecoder` is this target in a program of its own.
+/// Any bytes as CBOR, with rules that cost little. `FuzzDecoder` is this target as a separate program.
 struct DecodingTarget: FuzzTarget {
   static let name = Decoding.name
   static let dictionary = CBORTarget.dictionary
@@ -9,7 +9,7 @@ struct DecodingTarget: FuzzTarget {
 
   let seeds: [[UInt8]]
 
-  /// The corpus's answers are taken to pieces, so that an input is short and changes all over.
+  /// The corpus's responses are split into pieces, so that inputs are short and mutations reach all of them.
   init(_ material: Material) throws {
     var parts: Set<[UInt8]> = []
     for seed in try CBORTarget(material).seeds {

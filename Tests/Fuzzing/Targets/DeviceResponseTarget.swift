@@ -62,7 +62,7 @@ struct DeviceResponseTarget: FuzzTarget {
     }
   }
 
-  /// How far an answer came.
+  /// The stage that a response reached.
   private static func stage(_ verdict: Verdict) -> String {
     switch verdict.outcome {
     case .accepted: "accepted"

@@ -100,7 +100,7 @@ struct FuzzServer: Sendable {
       headers: HTTPHeaders([(name: "Authorization", value: "Bearer \(token ?? apiKey)")]))
   }
 
-  /// The reply, after a look at what every reply must be.
+  /// The reply, checked against the rules for every reply.
   func answer(_ request: HTTPRequest, _ handler: APIHandler) async -> HTTPResponse {
     let response = await handler.respond(to: request)
     require(

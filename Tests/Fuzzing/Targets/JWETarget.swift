@@ -6,7 +6,8 @@ import JOSE
 
 @testable import Mock
 
-/// The plaintext of a JWE, which the harness encrypts, compressed or not: behind the encryption no mutation would get.
+/// The plaintext of a JWE, compressed or not, which the harness encrypts. Mutations of a JWE never get past the
+/// decryption.
 ///
 /// Choice: whether the header says `zip`.
 struct JWETarget: FuzzTarget {

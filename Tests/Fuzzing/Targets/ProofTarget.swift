@@ -48,7 +48,7 @@ struct ProofTarget: FuzzTarget {
     var transcript = Transcript(session: [1, 2, 3])
     transcript.write(bytes: proof.root)
     let check = PartCheck(&transcript, setup: setup, publicInputs: [.one], proof: proof)
-    // Each check by itself, since nothing that is made up passes the first.
+    // Each check by itself, since no invented proof passes the first check.
     require((try? check.ligero.checkMerkle()) == nil, "no tree has columns that are made up")
     _ = try? check.checkRows()
     try? check.checkConstraints(values: [F](repeating: .zero, count: setup.shape.opened), threads: 1)

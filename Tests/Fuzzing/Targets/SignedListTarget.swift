@@ -9,8 +9,8 @@ import Trust
 /// Lists that publishers sign and that the verifier fetches: VICAL, lists of trusted entities, status and identifier
 /// lists, revocation lists.
 ///
-/// Choices: the form; whether the bytes are a whole list or a payload that the mock's publisher signs, so that what is
-/// behind the signature is reached.
+/// Options: the form, and whether the bytes are a whole list or a payload. The mock's publisher signs a payload, so
+/// that checks after the signature are reached.
 struct SignedListTarget: FuzzTarget {
   static let name = "signed-lists"
   static let dictionary = [

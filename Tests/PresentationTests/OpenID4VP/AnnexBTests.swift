@@ -8,7 +8,7 @@ import Testing
 
 @testable import Presentation
 
-/// ISO/IEC TS 18013-7, Annex B: right answers verify, and each rule broken by itself gives its own code.
+/// ISO/IEC TS 18013-7, Annex B: correct responses verify, and each rule broken by itself gives its own code.
 @Suite struct AnnexBTests {
   private static let server = OpenID4VPRecipient.client(
     id: "verifier.example", responseURI: "https://verifier.example/v1/wallet/shop/vs_1/response")

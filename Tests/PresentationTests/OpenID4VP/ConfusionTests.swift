@@ -8,12 +8,12 @@ import Testing
 
 @testable import Presentation
 
-/// A good answer to one request is good for that one alone: with all else the same, key and nonce included, every
-/// other protocol, origin, client and address refuses it.
+/// A good response is valid for its own request only. With everything else equal, even key and nonce, every other
+/// protocol, origin, client and address rejects it.
 ///
-/// In a service each request has a key and a nonce of its own besides; here the transcript alone has to hold.
+/// In a service, each request also has its own key and nonce; here only the transcript protects.
 @Suite struct ConfusionTests {
-  /// The ways to be asked, all with one nonce and one key.
+  /// The kinds of requests, all with one nonce and one key.
   enum Place: CaseIterable, CustomTestStringConvertible {
     case page, otherPage, clearPage, server, otherClient, otherAddress, clearServer, annexB, otherAnnexB
 
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// The same with MACs, where there is a key that they are made with.
+  /// The same with MACs, if there is a key for them.
   @Test(arguments: Place.allCases.filter(\.isEncrypted))
   func aMACIsGoodInItsOwnPlaceAlone(answered: Place) throws {
     let response = try fixture.deviceResponse(
@@ -68,7 +68,7 @@ import Testing
     return AnnexB.transcript(clientID: id, responseURI: uri, nonce: OpenID4VPFixture.nonce, mdocNonce: "mdoc nonce")
   }
 
-  /// The DeviceResponse in the parameters that the place takes.
+  /// The DeviceResponse in the parameters of this recipient.
   private func answer(_ response: [UInt8], in place: Place) throws -> JSON {
     let text = JSON.string(Base64.encodeURLSafe(response))
     let token: JSON = ["document_0": [text]]
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-/// A good answer that ends too early or has a bit changed is refused, or shows what the good one shows.
+/// A good response that is truncated or has a flipped bit is rejected, or gives the same result.
 @Suite struct OpenID4VPPropertyTests {
   let fixture: OpenID4VPFixture
   private let parameters: [UInt8]
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// All is under the tag, the header included.
+  /// The tag covers everything, including the header.
   @Test func noBitOfTheResponseCanBeChanged() {
     var random = SeededGenerator(seed: 0x6f70_656e)
     for _ in 0..<2_000 {
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// Plaintexts that a wallet could encrypt: a change is refused or, in an ignored name, has no effect.
+  /// Plaintexts that a wallet could encrypt: a change is rejected or, in an ignored name, has no effect.
   @Test func changedParametersShowNothingElse() throws {
     var random = SeededGenerator(seed: 0x6964_3476)
     for _ in 0..<500 {

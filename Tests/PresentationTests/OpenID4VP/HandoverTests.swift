@@ -94,7 +94,7 @@ import Testing
   }
 }
 
-/// The examples of OpenID4VP 1.0, and another verifier's answer, as far as they say what we must write and read.
+/// The examples of OpenID4VP 1.0, and a response to another verifier, compared with our requests and our reader.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedOpenID4VPTests {
   /// Our request equals the example's, except for its ids and the choices that it leaves to the wallet.
@@ -114,7 +114,7 @@ struct PublishedOpenID4VPTests {
     #expect(Set(ours.object?.map(\.name) ?? []) == Set(credential.object?.map(\.name) ?? []))
   }
 
-  /// Our members stand where the example's stand; it has `expected_origins` and a client identifier when it is signed.
+  /// Our members have the example's order; a signed request also has `expected_origins` and a client identifier.
   @Test func ourMetadataHasTheMembersOfTheExample() throws {
     let example = try json("openid4vp-1.0/examples/client_metadata/mso_mdoc_verifier_metadata.json")
     let fixture = try OpenID4VPFixture()
@@ -129,7 +129,7 @@ struct PublishedOpenID4VPTests {
     #expect(Code(walletError: try #require(example["error"]?.string)) == .walletInvalidRequest)
   }
 
-  /// An answer to somebody else's request: of the right shape, for a query that we did not make.
+  /// A response to another verifier's request: correctly formed, for a query that we did not make.
   @Test func aForeignAnswerIsReadAndIsForNoQueryOfOurs() throws {
     let answer = try json("iso18013-7-annexC/vck-signed-response.json")
     #expect(answer["protocol"] == "openid4vp-v1-signed")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Presentation
 
-/// Right answers verify, in every form that a request asks for.
+/// Correct responses verify, in every form that a request asks for.
 @Suite struct OpenID4VPAnswerTests {
   /// The mock wallet reads the request itself and shares nothing with the verifier.
   @Test(arguments: [true, false], [MockWebAuthentication.signature, .mac])

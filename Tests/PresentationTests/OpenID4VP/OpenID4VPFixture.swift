@@ -6,7 +6,7 @@ import PKIX
 import Presentation
 import TestSupport
 
-/// One page, one server, one wallet, and answers of that wallet with one thing changed.
+/// One page, one server, one wallet, and responses of that wallet with one change.
 struct OpenID4VPFixture {
   static let nonce = "exc7gBkxjx1rdc9udRrveKvSsJIq80avlXeLHhGwqtA"
   static let state = "3xQ0z2ZXXZ1OT4zTn5bTjFBlWw0vTGGFhLVyX2Cp0lE"
@@ -76,7 +76,7 @@ struct OpenID4VPFixture {
     return ["document_0": [.string(Base64.encodeURLSafe(response))]]
   }
 
-  /// The parameters that a wallet sends, in clear.
+  /// The parameters that a wallet sends, unencrypted.
   func parameters(_ token: JSON, state: String? = nil) -> JSON {
     .members(["vp_token": token, "state": state.map(JSON.string)])
   }
@@ -104,7 +104,7 @@ struct OpenID4VPFixture {
   }
 }
 
-/// RFC 7638, written apart from what is tested.
+/// RFC 7638, written independently of the tested code.
 func thumbprint(of key: PublicKey) -> [UInt8] {
   let (x, y) = key.coordinates.map { (Base64.encodeURLSafe($0.x), Base64.encodeURLSafe($0.y)) } ?? ("", "")
   return HashAlgorithm.sha256.hash(Array(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Presentation
 
-/// A device signature over another transcript is refused, and the report says which one it is for.
+/// A device signature over another transcript is rejected, and the report names that transcript.
 @Suite struct OpenID4VPMistakeTests {
   let fixture: OpenID4VPFixture
   private var nonce: String { OpenID4VPFixture.nonce }

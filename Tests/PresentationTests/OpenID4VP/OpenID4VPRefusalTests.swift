@@ -50,7 +50,7 @@ import Testing
     #expect(fixture.verify(response).codes == [.jweEphemeralKeyInvalid])
   }
 
-  /// Under our key's name, but to another key: of another session, say.
+  /// Under our key's name, but encrypted to another key, such as another session's.
   @Test func whatIsEncryptedToAnotherKeyDoesNotOpen() throws {
     let other = try PrivateKey(generatingOn: .p256)
     let name = Base64.encodeURLSafe(thumbprint(of: fixture.key.publicKey))
@@ -67,7 +67,7 @@ import Testing
 
   // MARK: State
 
-  /// The transcript binds the session, so what lacks the state is judged.
+  /// The transcript binds the session, so a response without the state is verified.
   @Test(arguments: [true, false])
   func aMissingStateOnlyWarns(isEncrypted: Bool) throws {
     let challenge = fixture.challenge(OpenID4VPFixture.server, isEncrypted: isEncrypted)
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  // MARK: What is said of an envelope
+  // MARK: Findings about an envelope
 
   @Test(
     arguments: [
@@ -165,7 +165,7 @@ import Testing
       (["response": "a1b2c3"], .envelopeMalformed, "this is hexadecimal text, not an encrypted JWT"),
       (["response": "{\"vp_token\":{}}"], .envelopeMalformed, "this is JSON text, not an encrypted JWT"),
       (["response": "a.b"], .envelopeMalformed, "the JWE has 2 parts, not 5"),
-      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token is in the clear; the request asked for a JWE in response"),
+      (["vp_token": [:]], .envelopeNotEncrypted, "vp_token is unencrypted; the request asked for a JWE in response"),
     ] as [(JSON, Code, String)])
   func `what is no JWE is named`(response: JSON, code: Code, detail: String) {
     let verdict = fixture.verify(response)
@@ -250,7 +250,7 @@ import Testing
     #expect(verdict.codes == [.documentUnexpected])
   }
 
-  /// D16: an answer to one query holds one document, of the type that was asked for.
+  /// D16: a response to one query holds one document, of the requested type.
   @Test func aResponseOfAnotherTypeOrOfTwoDocumentsIsUnexpected() throws {
     let transcript = fixture.challenge().transcript
     let other = try fixture.deviceResponse(OpenID4VPFixture.photoID, over: transcript)
@@ -319,7 +319,7 @@ import Testing
       #expect(verdict.codes == [.responseModeMismatch])
       #expect(
         verdict.detail(of: .responseModeMismatch)
-          == "response is \(detail); the request asked for vp_token in the clear")
+          == "response is \(detail); the request asked for an unencrypted vp_token")
     }
   }
 
@@ -346,7 +346,7 @@ import Testing
     let parameters = fixture.parameters(try fixture.token()).serialized()
     let verdict = fixture.verify(try compressed(parameters + spaces))
     #expect(verdict.codes == [.jwePlaintextTooLarge])
-    // It opened, and nothing of it was read.
+    // It opened, but nothing in it was read.
     func outcome(of code: Code) -> Check.Outcome? { verdict.report.checks.first { $0.code == code }?.outcome }
     #expect(outcome(of: .envelopeDecryptionFailed) == .passed)
     #expect(outcome(of: .envelopePlaintextMalformed) == .notRun)

@@ -35,7 +35,7 @@ import Testing
     let formats = try #require(metadata["vp_formats_supported"]?["mso_mdoc"])
     let issuer = try #require(formats["issuerauth_alg_values"]?.array).compactMap(\.integer)
     #expect(Set(issuer).isSuperset(of: [-7, -9, -35, -51, -36, -52, -8, -19]))
-    // A MAC is for devices alone.
+    // Only devices may use a MAC.
     #expect(formats["deviceauth_alg_values"]?.array?.compactMap(\.integer) == issuer + [-65537])
   }
 

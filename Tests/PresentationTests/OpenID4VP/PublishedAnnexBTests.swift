@@ -9,7 +9,7 @@ import Trust
 
 @testable import Presentation
 
-/// The worked example of ISO/IEC TS 18013-7, B.6, good from 2024-04-28T21:02:25Z to 2024-05-08T21:02:24Z.
+/// The worked example of ISO/IEC TS 18013-7, B.6, valid from 2024-04-28T21:02:25Z to 2024-05-08T21:02:24Z.
 @Suite(.enabled(if: PublishedVectors.areHere, "the published vectors are not here"))
 struct PublishedAnnexBTests {
   private static let folder = "iso18013-7-annexB/"
@@ -73,7 +73,7 @@ struct PublishedAnnexBTests {
     #expect(try verify(key: PrivateKey(generatingOn: .p256)).codes == [.jweKeyUnknown])
   }
 
-  /// The request object: its key is that of the header's certificate, its parameters are the printed ones.
+  /// The request object: its key is in the header's certificate, and its parameters are as printed.
   @Test func theRequestObjectIsSignedByItsReader() throws {
     let jar = try text("authorization-request.jar.txt")
     let jws = try CompactJWS(parsing: jar.utf8)
@@ -104,7 +104,7 @@ struct PublishedAnnexBTests {
       certificates: [Certificate(der: certificate)], clientIdentifier: .dnsName("example.com"))
     let payload = try JSON(parsing: CompactJWS(parsing: made.signed(by: reader).utf8).payload)
     #expect(Set(payload.object?.map(\.name) ?? []) == Set(parameters.object?.map(\.name) ?? []))
-    // The printed client_id has a space too many.
+    // The printed client_id has a surplus space.
     for name in payload.object?.map(\.name) ?? [] where name != "presentation_definition" && name != "client_id" {
       #expect(sorted(payload[name]) == sorted(parameters[name]), "\(name)")
     }

@@ -12,7 +12,7 @@ import Testing
 /// for verifiers of mdocs (12f2a4d of 2026-08-20): `oid4vp-1final-verifier-test-plan`, and the plan for HAIP. The row
 /// on `verifier_info` is in `RegistrationTests`.
 @Suite struct ConformanceSuiteTests {
-  /// Encrypted as HAIP has it, and in clear.
+  /// Encrypted as HAIP requires, and unencrypted.
   static let forms = [true, false]
 
   private let now = FakeClock().now
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// As `PassTheConformanceSuite` has it configured.
+  /// Configured as in `PassTheConformanceSuite`.
   private func fixture(isEncrypted: Bool = true) throws -> OpenID4VPServiceFixture {
     try OpenID4VPServiceFixture(
       readers: ["verifier.example"],
@@ -66,7 +66,7 @@ import Testing
     return try Fetched(await fixture.requestObject(of: session, walletNonce: walletNonce), link: link)
   }
 
-  // MARK: The link and who signs
+  // MARK: The link and the signer
 
   @Test func `link: client_id, request_uri and request_uri_method only, https without a fragment`() async throws {
     let fetched = try await fetch()
@@ -264,7 +264,7 @@ import Testing
     #expect(session.status == "failed" && session["last_error"]?["code"] == "mdoc.device_auth.signature_invalid")
   }
 
-  // MARK: What the configuration changes
+  // MARK: Effects of the configuration
 
   @Test func `without device_mac a MAC is refused, with it it verifies`() async throws {
     let refused = try await post(fixture(), .mac).session

@@ -17,7 +17,8 @@ struct OpenID4VPServiceFixture {
   let shop: RelyingParty
   let service: VerificationService
 
-  /// - Parameter readers: dNSNames of the readers. A reader with `*` in front is named by its dNSName, not its certificate.
+  /// - Parameter readers: dNSNames of the readers. A reader with a leading `*` is named by its dNSName, not by its
+  ///   certificate.
   init(
     readers: [String] = ["*verifier.example"], openID4VP: OpenID4VPConfiguration = OpenID4VPConfiguration(),
     registrations: [[UInt8]] = [], acceptedIssuers: [String: [[UInt8]]] = [:],
@@ -75,7 +76,7 @@ struct OpenID4VPServiceFixture {
 
   func create(_ protocols: String...) async throws -> JSON { try await create(protocols, [:]) }
 
-  /// - Parameter members: of the creation, in place of those that ask for `given_name` or beside them.
+  /// - Parameter members: members of the creation; they replace or extend those that request `given_name`.
   func create(_ protocols: [String], _ members: [String: JSON]) async throws -> JSON {
     let isWeb = ProtocolFamily(ofProtocol: protocols[0]) == .web
     var body: [String: JSON] = ["protocols": .array(protocols.map(JSON.string)), "documents": [Self.document()]]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Trust
 
-/// The memory of the last accepted lists: whole or a fault, and never quietly empty.
+/// The memory of the last accepted lists: complete or an error, never silently empty.
 @Suite struct AcceptedListFolderTests {
   private let fixture: TrustFixture
   private var path: String { fixture.folder + "/state" }
@@ -86,7 +86,7 @@ import Testing
 
   @Test func `What can't be written leaves the one before, and nothing beside it`() throws {
     try folder.remember(first, of: "aamva")
-    // A folder can't be replaced by a file: everything works but the last step.
+    // A folder cannot be replaced by a file: only the last step fails.
     try #require(mkdir(path + "/dir.accepted", 0o700) == 0)
     #expect(throws: AcceptedListError.self) { try folder.remember(second, of: "dir") }
     #expect(try folder.last(of: "aamva") == first)

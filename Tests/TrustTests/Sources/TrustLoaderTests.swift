@@ -6,7 +6,7 @@ import Testing
 @testable import Mock
 @testable import Trust
 
-/// Anchors from several sources: a broken file stops the load, a list that can't be believed changes nothing.
+/// Anchors from several sources: a broken file stops the load, and a rejected list changes nothing.
 @Suite struct TrustLoaderTests {
   private static let address = "https://vical.example/list"
   private let fixture: TrustFixture
@@ -129,7 +129,7 @@ import Testing
       let after = try await load(.success(older), source, memory: memory)
       #expect(failed(after) == [.listRollback] && outcome(after) == .kept)
       #expect(try memory.last(of: "mock")?.bytes == newer)
-      // Without a memory nobody could know.
+      // Without a memory, this cannot be known.
       #expect(outcome(try await load(.success(older), source, memory: nil)) == .loaded)
     }
   }

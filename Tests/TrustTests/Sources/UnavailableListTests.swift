@@ -5,7 +5,7 @@ import Trust
 
 @testable import Mock
 
-/// Lists that sources name: where they may come from, and what counts while none comes.
+/// Lists that sources name: their permitted addresses, and the anchors in force while a list is unavailable.
 @Suite struct UnavailableListTests {
   let fixture: TrustFixture
 

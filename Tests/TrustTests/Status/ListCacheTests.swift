@@ -7,7 +7,7 @@ import Testing
 @Suite struct ListCacheTests {
   private static let start = Timestamp(secondsSince1970: 1_795_000_000)
 
-  /// A publisher that counts, and serves what it is told to.
+  /// A publisher that counts requests, and serves the given lists.
   private final class Publisher: Sendable {
     struct State {
       var answer: Result<Kept<String>, RevocationListError>
@@ -38,7 +38,7 @@ import Testing
 
   private static let down = RevocationListError(.unavailable, "down")
 
-  /// A publisher that says nothing until it is told to.
+  /// A publisher that stays silent until a test releases it.
   private final class SilentPublisher: Sendable {
     private let waiting = Locked<[CheckedContinuation<Void, Never>]>([])
 
@@ -55,7 +55,7 @@ import Testing
     let room = WaitingRoom(limitForOne: 2, limit: 3)
     let keeper = ListCache<String, String>(room: room)
     let (silent, other) = (SilentPublisher(), Publisher(.success(Self.kept("other"))))
-    // One of its lists was had before, and is stale.
+    // One of its lists was fetched earlier, and is stale.
     _ = try? await keeper.list("stale", of: "a", at: Self.start, load: Publisher(.success(Self.kept("stale"))).load)
     let lists = await withTaskGroup(of: String?.self) { group in
       for _ in 0..<2 { group.addTask { try? await keeper.list("a", of: "a", at: Self.start, load: silent.load) } }
@@ -173,7 +173,7 @@ import Testing
     #expect(publisher.asked == 2)
   }
 
-  /// Otherwise one that hangs would have everybody wait, one after the other, for as long as it hangs.
+  /// Otherwise a hanging publisher would make all callers wait, one after the other.
   @Test func `the ten seconds begin when the waiting ends`() async {
     let instants = Locked<[ContinuousClock.Instant]>([.now + .seconds(10), .now])
     let keeper = ListCache<String, String>(clock: { instants.withLock { $0.popLast() ?? .now } })

@@ -7,7 +7,7 @@ import Testing
 @testable import Mock
 @testable import Trust
 
-/// Every way of publishing that the mock authority has gives the finding that it says.
+/// Every variant of the mock authority's lists gives its announced finding.
 @Suite struct MockListTests {
   @Test(arguments: (MockList.all(.status) + MockList.all(.identifiers)).map(\.name))
   func aListIsFoundToBeWhatItIs(name: String) throws {
@@ -16,7 +16,7 @@ import Testing
     #expect(finding.code == list.code, "\(finding)")
   }
 
-  /// Why each of them is refused: what is wrong with it, and nothing that comes before.
+  /// Each of them is rejected for its own fault, not for an earlier check.
   private static let reasons: KeyValuePairs<String, String> = [
     "other-subject": "sub is not", "without-subject": "sub is missing", "expired": "expired",
     "without-expiry": "exp is missing", "future": "issued in the future", "without-date": "iat is missing",
@@ -131,7 +131,7 @@ import Testing
   }
 }
 
-/// Statuses that must not be good, and publishers that must not make anybody wait.
+/// Statuses that must not be good, and publishers that must not delay callers.
 @Suite struct RevocationAnswerTests {
   let fixture: StatusFixture
   let signer: Certificate
@@ -149,7 +149,7 @@ import Testing
     #expect(evidence.finding(for: question).code == .revocationSourceNotAllowed)
   }
 
-  /// A publisher that takes its time.
+  /// A slow publisher.
   private final class SlowFetcher: ListFetcher {
     let asked = Locked(0)
 
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  /// Both name one address, for two authorities: who asks at the same time shares the fetch.
+  /// Both name one address, for two authorities: concurrent callers share the fetch.
   @Test func `the lists of a path are asked for at the same time`() async throws {
     let issuer = try fixture.authority.certificateIssuer(.notCA)
     let other = try Certificate(
@@ -173,8 +173,8 @@ import Testing
     #expect(fetcher.asked.withLock { $0 } == 1)
   }
 
-  /// A list's signer is held to what a document's is held to: under an anchor that is none for tests, a test
-  /// certificate signs nothing, no matter who lists it.
+  /// A list's signer must meet the rules for a document's signer: except under a test anchor, a test certificate is not
+  /// accepted, regardless of its list.
   @Test func `a mock certificate signs no status under another authority's anchor`() throws {
     let issuer = try fixture.authority.certificateIssuer(.good)
     var template = try fixture.authority.anchorTemplate(.good, at: fixture.now)

@@ -18,7 +18,7 @@ struct PublishedStatusListTests {
   /// Between iat and exp of the signed examples.
   private let now = Timestamp(secondsSince1970: 1_795_000_000)
 
-  /// The long lists come with their entries that are not zero, the short ones with all.
+  /// The long lists come with their nonzero entries, the short lists with all entries.
   private struct Expected: Decodable {
     let cbor: String
     let json: String
@@ -50,19 +50,19 @@ struct PublishedStatusListTests {
         for entry in list.listed { #expect(statuses[entry[0]] == UInt8(exactly: entry[1]), "\(list.cbor) \(entry)") }
       }
       #expect(fromCBOR == fromJSON, "\(list.cbor)")
-      // All that is not listed is zero.
+      // All unlisted entries are zero.
       #expect((0..<list.entries).count { fromCBOR[$0] != 0 } == list.listed.count, "\(list.cbor)")
     }
   }
 
   private func publishedKey() throws -> PublicKey {
     let jwk = try JSON(parsing: PublishedVectors.bytes("\(Self.folder)/signing-key.jwk.json"))
-    // The published key comes with its private part, which a public key may not have.
+    // The published key includes its private part, which a public key must not have.
     let members = try #require(jwk.object).filter { $0.name != "d" }
     return try JSONWebKey(parsing: .object(members)).key
   }
 
-  /// The signed examples name no certificate: only their signature and claims can be looked at, with the published key.
+  /// The signed examples name no certificate: only their signature and claims can be checked, with the published key.
   private func signed(_ name: String) throws -> SignedList {
     try StatusListVerifier.parse(PublishedVectors.bytes("\(Self.folder)/\(name)"), .statusList, allowsJWT: true)
   }
@@ -96,7 +96,7 @@ struct PublishedStatusListTests {
     #expect(throws: RevocationListError.self) { try registered.require(subject: Self.uri + "0", at: now) }
   }
 
-  /// A credential that refers to the list: its status is of the form that the mobile security object's has.
+  /// A credential that refers to the list: its status has the same form as in a mobile security object.
   @Test func theReferencedTokenNamesItsPlaceInTheList() throws {
     let bytes = try PublishedVectors.bytes("\(Self.folder)/referenced_token_cwt.cbor")
     let token = try COSESign1(parsing: CBORItem(parsing: bytes), tag: COSESign1.tag)

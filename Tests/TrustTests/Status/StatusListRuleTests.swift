@@ -8,7 +8,7 @@ import Trust
 
 @testable import Mock
 
-/// Edges of the rules that a named mock list does not show, and bytes that are no list at all.
+/// Edge cases that no named mock list covers, and bytes that are not a list.
 @Suite struct StatusListRuleTests {
   let fixture: StatusFixture
 
@@ -164,7 +164,7 @@ import Trust
     #expect(try finding { $0.members["filler"] = filler }.code == .revocationListTooLarge)
   }
 
-  /// Nothing but the list itself is ever good.
+  /// Only the unchanged list gives a good status.
   @Test func everyDamagedByteMakesTheListUnusable() throws {
     let bytes = try fixture.published()
     var generator = SeededGenerator(seed: 4)

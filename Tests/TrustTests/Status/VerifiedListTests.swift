@@ -72,7 +72,8 @@ import Trust
     #expect(list.finding(for: .mock(), at: end + 1).code == .statusListInvalid)
   }
 
-  /// Between the floor and the ceiling a list is kept as long as its publisher wants, and never beyond its expiry.
+  /// Between the minimum and the maximum, a list is kept as long as its publisher specifies, but never beyond its
+  /// expiry.
   @Test func aListIsFreshForItsTimeToLiveWithinBounds() throws {
     func freshSeconds(ttl: Int64?, expiresIn: Int64) throws -> Int64 {
       let now = fixture.now
@@ -129,7 +130,7 @@ import Trust
     #expect(Set(others + [source]).count == 5)
   }
 
-  /// One accent, written in two ways, makes two addresses.
+  /// An accent with two encodings gives two addresses.
   @Test func addressesAreComparedByTheirBytes() throws {
     let composed = StatusReference.mock(uri: "https://status.example/\u{e9}")
     let decomposed = StatusReference.mock(uri: "https://status.example/e\u{301}")

@@ -5,15 +5,15 @@ import PKIX
 import Sessions
 import Trust
 
-/// The configuration file. For each of its objects this folder has one `Shape`: it reads the object and its files, and
-/// describes it in the schema of `mdoc serve --config-schema`.
+/// The configuration file. This folder has one `Shape` for each object of the file. The shape reads the object and its
+/// files, and describes it in the schema of `mdoc serve --config-schema`.
 struct ConfigurationFile: Sendable {
   let path: String
   /// The time at which certificates and keys are checked.
   let now: Timestamp
   let environment: EnvironmentSecrets
   let fetcher: any ListFetcher
-  /// The mode in the file. While the mode is unknown: staging, so that the anchors cause no second error.
+  /// The mode in the file. Staging while the mode is unknown, so that the anchors cause no second error.
   var mode = ServerMode.staging
   var registrars = SignerPath.Anchors(configured: [], allowsTestCertificates: false)
 
@@ -144,7 +144,7 @@ package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
     do throws(ConfigurationError) { return try body() } catch { throw .configuration(error.message) }
   }
 
-  /// Runs the body. If the body fails, the failure counts as temporary: `EX_TEMPFAIL`.
+  /// Runs the body. A failure of the body counts as temporary: `EX_TEMPFAIL`.
   static func attempt<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(StartError) -> Value {
     do throws(Failure) { return try body() } catch { throw .unavailable("\(error)") }
   }

@@ -56,8 +56,8 @@ struct ConfigurationLoader: Sendable {
     var warnings: [String] = []
     if configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty {
       warnings.append(
-        "behind_proxy without trusted_proxies: only a proxy on this machine is trusted; name any other proxy's address "
-          + "or network in trusted_proxies, or all its clients share the limits of one address")
+        "behind_proxy without trusted_proxies: only a proxy on this machine is trusted; add any other proxy's address "
+          + "or network to trusted_proxies, or all its clients share the limits of one address")
     }
     let host = configuration.publicURL.flatMap(WebOrigin.host)
     return warnings
@@ -107,20 +107,20 @@ extension ConfigurationFile {
       Entry("limits", EdgeConfiguration.limits, or: [:], "Rates and connections of callers."),
       Entry(
         "trusted_proxies", ProxyRule.proxies, or: [],
-        "Addresses and networks of proxies that may name a client's address; loopback always may.\(restart)"),
+        "Addresses and networks of proxies that may name a client's address; loopback is always trusted.\(restart)"),
       .ifAny("proxy_header", ProxyRule.headers, "The header in which proxies name the client's address.\(restart)"),
       .ifAny(
         "public_url",
         Shape.name(
           like: "^https?://[a-z0-9.-]+(:[0-9]+)?$",
           "must be https://host[:port] in lower case, without a path; http only for loopback", WebOrigin.isValid),
-        "The server's address for wallets; without it `openid4vp` is not offered."),
+        "The server's address for wallets; required for `openid4vp`."),
       .ifAny(
         "reader_crl", readerCRL,
         "Revocation list (DER) of the authority that certified the readers, served as `/reader.crl`."),
       .ifAny(
         "documentation", documentation,
-        "Folder of the articles as HTML, served as `/docs`: the package's is `/usr/share/doc/mdoc/html`."),
+        "Folder of the articles as HTML, served as `/docs`; the package installs them in `/usr/share/doc/mdoc/html`."),
       Entry(
         "console", Shape<Bool>.flag, or: false,
         "Whether `/console` is served: a page where relying parties see their sessions, with an API key."),
@@ -132,7 +132,7 @@ extension ConfigurationFile {
       Entry(
         "trust_refresh", Shape.integer(60...86_400), or: 3_600, "Seconds between loads of published lists."),
       .ifAny(
-        "circuits", circuits, "Folder of the circuits of zero-knowledge proofs; without it no proof can be requested."),
+        "circuits", circuits, "Folder of the circuits of zero-knowledge proofs; required to request proofs."),
       Entry(
         "zk_end_of_day", Shape<Bool>.flag, or: false,
         "Whether a proof's time may be later on the current day in UTC, as in Google Wallet's proofs."),
@@ -145,7 +145,7 @@ extension ConfigurationFile {
       Entry(
         "stop_drain", Shape.integer(1...300), or: .integer(StopTimes.standard.drain),
         "Seconds that a stop gives requests under way to finish.\(restart)"),
-      Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first seals, all open."),
+      Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first key seals, every key opens."),
       registrarEntry,
       Entry("relying_parties", relyingParty.list(atLeast: 1), "The users of the server.")
     ) {
@@ -195,7 +195,7 @@ extension ConfigurationFile {
     Shape.nonEmptyString().parsed { folder, pointer, faults in
       guard let library = faults.attempt(pointer, { try CircuitLibrary(folder: resolve(folder)) }) else { return nil }
       if !library.circuits.isEmpty { return library }
-      faults.add(pointer, "\(folder) has no circuit; `mdoc circuits import` puts them there")
+      faults.add(pointer, "\(folder) has no circuit; run `mdoc circuits import` to add them")
       return nil
     }
   }
@@ -232,13 +232,13 @@ extension NodeName {
   }
 }
 
-/// The report of `mdoc serve --check-config`. Making it opens no socket and no store. Each list is represented by its
+/// The report of `mdoc serve --check-config`. Opens no socket and no store. Each list is represented by its
 /// last accepted copy.
 package struct ConfigurationCheck: Sendable {
   package let path: String
   /// Errors; empty if a server may be started with the file.
   package let problems: [InputError]
-  /// Allowed settings that should be changed.
+  /// Settings that are allowed, but should be changed.
   package let warnings: [String]
 
   package init(path: String) {

@@ -32,7 +32,7 @@ struct TLSFiles: Sendable {
   /// The path of the configuration that names the two files.
   let configuration: String
 
-  /// Makes new identities, or replaces the certificate and key of these.
+  /// Makes new identities, or replaces the certificate and key of the given ones.
   @discardableResult
   func load(into identities: TLSIdentities? = nil) throws(StartError) -> TLSIdentities {
     do throws(TLSIdentities.LoadError) {
@@ -47,7 +47,7 @@ struct TLSFiles: Sendable {
 
 extension EdgeConfiguration {
   private static let highestRate: Int64 = 1_000_000
-  /// Without a proxy, one peer must not be able to take all connections.
+  /// One peer must not be able to take all connections, unless it is a proxy.
   fileprivate static let connectionsPerPublicAddress = 128
 
   /// The rate limits of callers, for a configuration without TLS and proxies.

@@ -42,8 +42,8 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     return octets.count == 4 ? octets[0] == 127 : octets.last == 1 && octets.dropLast().allSatisfy { $0 == 0 }
   }
 
-  /// True if a `Host` header names this machine: a loopback address or `localhost`, with any port or none. After DNS
-  /// rebinding, a page of another site reaches this machine, but still sends the name of its own site.
+  /// True if a `Host` header names this machine: a loopback address or `localhost`, with any port or none. DNS
+  /// rebinding lets a page of another site reach this machine, but the page still sends its own site's name.
   package static func isThisMachine(_ host: String) -> Bool {
     let name = "localhost"
     if host == name { return true }

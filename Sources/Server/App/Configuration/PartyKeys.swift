@@ -40,7 +40,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// A certificate in DER, as Apple gives it, or in PEM.
+  /// A certificate in PEM, or in DER as Apple issues it.
   private func certificate(
     _ file: Named, of merchant: AppleMerchant, _ key: PrivateKey, at pointer: String, _ faults: inout Faults
   ) -> MerchantCertificate? {
@@ -83,7 +83,7 @@ extension ConfigurationFile {
           faults.warn("\(member) differs from an earlier reader's: this reader does not sign multi-signed requests")
         }
         if index > 0, sent == nil {
-          faults.warn("\(member) is sent in multi-signed requests only: the first reader signs the others")
+          faults.warn("\(member) is only sent in multi-signed requests: the first reader signs all other requests")
         }
       }
       return readers
@@ -223,8 +223,8 @@ struct ConfiguredRegistration: Sendable {
     if stranger == nil { self.certificate.registrarPath = signed.certificates }
   }
 
-  /// Warns of the same faults as a wallet (ARF, topic 44), except of expiry. A reader's certificate names the relying
-  /// party or its intermediary.
+  /// Warns of the faults that a wallet warns of (ARF, topic 44), except expiry. A reader's certificate names the
+  /// relying party or its intermediary.
   func warn(of readers: [ReaderIdentity], at now: Timestamp, _ faults: inout Faults) {
     let isReaders =
       !readers.isEmpty
@@ -239,10 +239,13 @@ struct ConfiguredRegistration: Sendable {
       (isAhead, "was issued in the future"),
       (certificate.status == nil, "names no status list"),
       (!isReaders, "is for another party: every reader's organizationIdentifier must be sub or intermediary.sub"),
-      (!certificate.registersAnything, "registers nothing in the format mso_mdoc: every request would be refused"),
-      (!certificate.isServiceProvider, "is without the entitlement Service_Provider"),
+      (
+        !certificate.registersAnything,
+        "registers no data in the format mso_mdoc, so every request would be refused; use another certificate"
+      ),
+      (!certificate.isServiceProvider, "lacks the entitlement Service_Provider"),
       (stranger != nil, "is not signed by one of `registrars`: \(stranger?.detail ?? "")"),
-      (certificate.compactJWS == nil, "is a CWT: requests of OpenID4VP go without it"),
+      (certificate.compactJWS == nil, "is a CWT, which OpenID4VP requests cannot carry: they are sent without it"),
     ]
     for (_, text) in all.filter(\.isSo) { faults.warn("\(path): the registration certificate \(text)") }
   }
@@ -255,7 +258,7 @@ extension ConfigurationFile {
       for (index, one) in all.enumerated() where all.count > 1 {
         let id = one.certificate.intendedUseID
         if id == nil || all[..<index].contains(where: { $0.certificate.intendedUseID == id }) {
-          faults.add("\(pointer)/\(index)", "\(one.path) needs an intended_use_id of its own, since there are several")
+          faults.add("\(pointer)/\(index)", "\(one.path) needs its own intended_use_id, since there are several")
         }
       }
       return all
@@ -281,6 +284,7 @@ extension ConfigurationFile {
         anchors(names, at: pointer, &faults).map {
           .init(configured: $0.map(\.certificate), allowsTestCertificates: false)
         }
-      }, or: [], "Certificates of the issuers of registration certificates; others cause warnings.")
+      }, or: [],
+      "Certificates of the issuers of registration certificates; other issuers cause warnings.")
   }
 }

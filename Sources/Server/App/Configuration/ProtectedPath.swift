@@ -33,7 +33,7 @@ enum ProtectedPath {
     return folders + ([path] + written).compactMap(linkProblem)
   }
 
-  /// The owner of a link can make it lead elsewhere.
+  /// The owner of a link can change its target.
   private static func linkProblem(_ path: String) -> String? {
     var facts = stat()
     guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFLNK, facts.st_uid != 0, facts.st_uid != geteuid()
@@ -47,8 +47,8 @@ enum ProtectedPath {
     left.st_dev == right.st_dev && left.st_ino == right.st_ino
   }
 
-  /// Describes the fault of a file's owner and mode if the server runs as `user`. `isAround` is true for a folder on
-  /// the way.
+  /// Describes what is wrong with a file's owner and mode for a server that runs as `user`. `isAround` is true for a
+  /// folder on the way.
   static func problem(
     _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
   ) -> String? {
@@ -105,7 +105,7 @@ enum ProtectedPath {
 }
 
 extension Faults {
-  /// Notes each fault by which others could change the path.
+  /// Notes each fault that lets other users change the path.
   mutating func requireProtection(of path: String, at pointer: String) {
     for detail in ProtectedPath.problems(at: path) { add(pointer, detail) }
   }

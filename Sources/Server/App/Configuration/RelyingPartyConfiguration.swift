@@ -44,11 +44,11 @@ extension ConfigurationFile {
         "The longest `retain_days` that a request may set."),
       .ifAny("evidence", evidence, "Keeps evidence of its verified sessions, sealed."),
       Entry("webhooks", webhooks, or: [], "The endpoints of its events."),
-      Entry("quota", Quota.shape, or: [:], "Its share of the store."),
+      Entry("quota", Quota.shape, or: [:], "Its quota of the store."),
       Entry(
         "metadata_in_events", Shape<Bool>.flag, or: false,
-        "Whether events and webhooks carry a session's `metadata`, which may be personal."),
-      .ifAny("templates", Self.templates, "Requests that sessions make by their names.")
+        "Whether events and webhooks include a session's `metadata`, which may be personal."),
+      .ifAny("templates", Self.templates, "Named requests, for use in sessions.")
     ) {
       place, id, origins, keys, apple, readers, openID4VP, registrations, issuers, page, revocation, retains,
       days, longest, evidence, webhooks, quota, eventsHaveMetadata, templates in
@@ -111,12 +111,12 @@ extension ConfigurationFile {
       faults.warn("\(pointer)/api_keys/\(narrow): scope admin \(what) add \(scope.rawValue)")
     }
     if party.apiKeys.isEmpty {
-      faults.warn("relying party \"\(party.id)\" has no api_keys: nobody can make requests in its name")
+      faults.warn("relying party \"\(party.id)\" has no api_keys: it cannot make requests")
     }
     let settings = party.openID4VP
     if !settings.ageVerificationDocTypes.isEmpty {
       faults.warn(
-        "\(pointer)/openid4vp/eu_age_verification: nobody signs these requests, and responses are not encrypted")
+        "\(pointer)/openid4vp/eu_age_verification: these requests are unsigned, and responses are unencrypted")
     }
     if !settings.encryptsResponses {
       faults.warn("\(pointer)/openid4vp/encrypted_responses: wallets send unencrypted responses")
@@ -171,7 +171,7 @@ extension ConfigurationFile {
         }, "The privacy notice for people."),
       Entry(
         "show_reason", Shape<Bool>.flag, or: false,
-        "Whether people read why their document was refused, if it expired, is of a kind that is not accepted, or "
+        "Whether the page shows why a document was rejected, if it expired, is of an unaccepted kind, or "
           + "lacks an element.")
     ) { _, name, color, logo, darkLogo, address, showsReason in
       HostedPage(
@@ -254,11 +254,11 @@ extension Faults {
 }
 
 extension Quota {
-  /// A member with the value `false` sets no bound.
+  /// The value `false` means no limit.
   static let shape = Shape<Quota>.form(
     "quota",
     Entry("open_sessions", bound, or: .integer(Limits.openSessions), "Sessions that wait for a response."),
-    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of its sessions, with everything kept of them."),
+    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of its sessions and of everything kept with them."),
     Entry(
       "idempotency_bytes", bound, or: .integer(Limits.idempotencyBytes),
       "Bytes of replies that are kept under idempotency keys.")
@@ -291,11 +291,11 @@ extension OpenID4VPConfiguration {
         isScheme), or: "openid4vp", "Scheme of the address for wallets."),
     Entry(
       "eu_age_verification", Shape.nonEmptyString().list(), or: [],
-      "Document types for the European age verification profile's link, which nobody signs."),
+      "Document types for the European age verification profile's unsigned link."),
     Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
     .ifAny(
       "wallet_feedback", Shape<Bool>.flag,
-      "Whether to tell wallets that a response was refused, in live mode without the reason; by default outside live "
+      "Whether to tell wallets that a response was rejected, in live mode without the reason; by default outside live "
         + "mode."),
     .ifAny(
       "redirect_uri", Shape.nonEmptyString(),
@@ -308,7 +308,7 @@ extension OpenID4VPConfiguration {
         {
           isScheme($0) && $0.contains(".") && !$0.split(separator: ".", omittingEmptySubsequences: false).contains("")
         }
-      ).list(), or: [], "Schemes of its own apps, to which `redirect_uri` may lead."),
+      ).list(), or: [], "Schemes of its own apps, allowed in `redirect_uri`."),
     Entry(
       "wallet_origins", .origins(or: "*") { $0 == "*" }, or: [],
       "Origins of wallets that are web pages; `*` means any.")
@@ -377,8 +377,8 @@ extension ConfigurationFile {
     }
   }
 
-  /// A host that the configuration names may be in any private network. Loopback and link-local networks must
-  /// themselves be named.
+  /// A host that the configuration names may be in any private network. Loopback and link-local networks must be named
+  /// explicitly.
   private static let allowed = Shape<(hosts: [String], targets: InternalTargets)>.form(
     "webhook_allow",
     Entry(
@@ -389,7 +389,7 @@ extension ConfigurationFile {
       Shape.nonEmptyString().parsed(
         "must be a network or an address, such as 10.20.0.0/16 or 10.20.0.7", { AddressRange($0) }
       ).list(), or: [],
-      "Networks that may be reached. Loopback and link-local networks need entries of their own.")
+      "Private networks that the server may reach. Loopback and link-local networks need their own entries.")
   ) { _, hosts, ports, networks in
     (
       hosts.map { $0.lowercased() },

@@ -88,7 +88,7 @@ extension ConfigurationFile {
     let certificate: Named?
   }
 
-  /// Keys for data at rest: the first seals, all open.
+  /// Keys for data at rest: the first key seals, every key opens.
   var sealingKeys: Shape<[SealingKey]> {
     let key = Shape<SealingKey>.form(
       "sealing_key", Entry("id", Shape.nonEmptyString(), "1 to 64 bytes by which sealed data name their key."),
@@ -107,7 +107,7 @@ extension ConfigurationFile {
   /// The 32 bytes of a sealing or evidence key.
   var keySecret: Shape<SharedSecret> {
     secret.parsed { secret, pointer, faults in
-      // If a variable has 32 characters, they are typed text and not random bytes.
+      // A variable with 32 characters holds typed text, not random bytes.
       guard !secret.isVariable || secret.bytes.count != SealingKey.length,
         let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
       else {
@@ -213,7 +213,7 @@ enum SecretFile {
     /// The reason, as text for people.
     case unreadable(String)
     case wrongSize
-    /// The owner is neither root nor the user that the server runs as.
+    /// The owner is neither root nor the server's user.
     case foreign
     /// The permissions let others read or change it.
     case open

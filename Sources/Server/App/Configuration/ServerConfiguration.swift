@@ -72,7 +72,7 @@ extension ServerConfiguration {
 /// The stages of a live server's stop, in seconds: for `notice`, `/readyz` replies 503; then requests under way may
 /// finish within `drain`.
 struct StopTimes: Sendable, Hashable {
-  /// Seconds for the rest of the stop: the last replies, deliveries under way, the store, the log.
+  /// Seconds for the rest of the stop: last replies, deliveries under way, the store, the log.
   static let closing: Int64 = 10
   static let standard = StopTimes(notice: 5, drain: 20)
 

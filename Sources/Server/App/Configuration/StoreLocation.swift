@@ -58,13 +58,13 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
       .configuration("\(self): is a store of \(mode.rawValue) mode and serves no other")
     case .newerSchema(let found, let known):
       .configuration(
-        "\(self): was written by a newer version (schema \(found), known \(known)); run that version, or put back a "
-          + "backup from before it")
+        "\(self): was written by a newer version (schema \(found), known \(known)); run that version, or restore a "
+          + "backup from before the upgrade")
     case .olderSchema(0, _):
       .configuration("\(self): has no tables yet; make them with \"mdoc serve --migrate\" and the same options")
     case .olderSchema(let found, let known):
       .configuration(
-        "\(self): has the tables of an older version (schema \(found), needed \(known)); change them with "
+        "\(self): has the tables of an older version (schema \(found), needed \(known)); upgrade them with "
           + "\"mdoc serve --migrate\" and the same options")
     case .unavailable(let reason), .corrupt(let reason): .unavailable("\(self): \(reason)")
     case .closed: .unavailable("\(self): closed")

@@ -23,10 +23,10 @@ struct TrustPlan: Sendable {
   var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
 
   /// The reason why these anchors may not be trusted; nil if they may. If an anchor's private key is public, a response
-  /// proves nothing. Staging allows published keys, for conformance suites.
+  /// proves nothing. Staging allows keys that are public, for conformance suites.
   ///
   /// A configured test anchor stops the load, since the operator relies on it. A test anchor of a published list only
-  /// causes its documents to be refused.
+  /// makes the server reject its documents.
   static func problem(with anchors: [TrustAnchor], in mode: ServerMode) -> String? {
     for anchor in anchors where anchor.trustedUntil == nil {
       guard let origin = anchor.certificate.testOrigin, mode == .live || anchor.certificate.isMock else { continue }
@@ -123,7 +123,7 @@ extension ConfigurationFile {
           faults.add("\(pointer)/\(JSONPointer.escape(name))", "must be named by a SHA-256 in hexadecimal")
         }
         return Dictionary(rules.map { ($0.name.lowercased(), $0.value) }) { _, last in last }
-      }, "The same for single authorities, by the SHA-256 of their certificates.")
+      }, "The same for individual authorities, by the SHA-256 of their certificates.")
   private static let jwtStatusLists = Entry(
     "jwt_status_lists", Shape<Bool>.flag, or: false,
     "Whether status lists of their documents may also be JSON Web Tokens.")
@@ -133,7 +133,7 @@ extension ConfigurationFile {
       "vical",
       Entry(
         "vical", listPlace, "The list: an https address or a path.",
-        absence: "is required, or trusted_entities instead; not both"),
+        absence: "is required, unless trusted_entities is set; set exactly one of them"),
       Self.listName, signerAnchors, Self.usages, Self.pathLength, Self.crlAddresses, Self.crlExceptions,
       Self.jwtStatusLists
     ) { _, place, name, anchors, usages, length, addresses, exceptions, allowsJWT in

@@ -94,9 +94,9 @@ struct PartyCertificates: Sendable {
 extension PartyCertificates.Kind {
   fileprivate var consequence: String {
     switch self {
-    case .reader: "signed requests are not made with it"
+    case .reader: "no request is signed with it; renew it"
     case .merchant: "Apple serves no app for this merchant; renew it"
-    case .registration: "requests go without it, and wallets warn; renew it"
+    case .registration: "requests are sent without it, and wallets warn; renew it"
     }
   }
 }
@@ -114,7 +114,7 @@ enum AnchorCertificates {
       return "\(anchor.source): \(first.code.rawValue): \(detail); mdoc trust check has the rest"
     }
     let isAnyValid = anchors.isEmpty || anchors.contains { $0.certificate.validity.contains(now) }
-    return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document would be refused"])
+    return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document is rejected"])
   }
 
   /// One line for each document type of `accepted_issuers` that has identifiers without an anchor.
@@ -144,7 +144,7 @@ enum AnchorCertificates {
         guard let first = anchor.unusableCRLs.first else { return nil }
         let address = first.address.map { "\($0): " } ?? ""
         return "\(anchor.source): \(Code.revocationSourceNotAllowed.rawValue): the revocation list of "
-          + "\(anchor.certificate.subject.text) will not be asked for: \(address)\(first.reason)"
+          + "\(anchor.certificate.subject.text) will not be fetched: \(address)\(first.reason)"
       }
   }
 }

@@ -29,7 +29,7 @@ package struct Log: Sendable {
     for message in messages { write(.warning, event, at: now, ["message": .string(message)]) }
   }
 
-  /// Writes an event other than a request: a start, a stop, a warning about the configuration.
+  /// Writes an event other than a request, such as a start, a stop or a warning about the configuration.
   func write(_ level: Level, _ event: String, at now: Timestamp, _ members: KeyValuePairs<String, JSON?> = [:]) {
     let head: [JSON.Member] = [
       .init("time", .string(now.description)), .init("level", .string(level.rawValue)),
@@ -101,8 +101,8 @@ struct RequestRecord: Sendable {
   /// A method of the API, or `other`: a client must not be able to choose a label.
   let method: String
   var route = unmatchedRoute
-  /// True if the route is served under any load. A reply with `api.overloaded` is then a report, not a refusal for
-  /// load.
+  /// True if the route is served under any load. A reply with `api.overloaded` then reports the load; it does not
+  /// refuse the request.
   var isEssential = false
   /// True for health checks and preflights of pages: if they succeed, they get no log line.
   var isRoutine = false
@@ -137,7 +137,7 @@ struct RequestRecord: Sendable {
   }
 }
 
-/// Writes log lines to a file descriptor on a thread of its own, so that a slow reader holds up no request. Lines that
+/// Writes log lines to a file descriptor on a separate thread, so that a slow reader delays no request. Lines that
 /// do not fit into the buffer are dropped, and their number is logged.
 final class LogWriter: Sendable {
   private static let capacity = 1 << 20
@@ -188,7 +188,7 @@ final class LogWriter: Sendable {
     if isFirst { sem_post(wake) }
   }
 
-  /// Returns when all lines are written, or after `closingGrace`.
+  /// Returns once all lines are written, or after `closingGrace`.
   func close() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state -> Bool in
@@ -234,7 +234,7 @@ final class LogWriter: Sendable {
     release()
   }
 
-  /// Writes the bytes. If the reader has closed its end they are lost.
+  /// Writes the bytes. Lines are lost if the reader has closed its end.
   private func put(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -117,7 +117,7 @@ final class Metrics: Sendable {
   }
 }
 
-/// Times the store's operations, and wakes requests that wait for a session's end.
+/// Measures how long the store's operations take, and wakes requests that wait for a session's end.
 struct StoreWatch: StoreObserver {
   let metrics: Metrics
   let waits: SessionWaits

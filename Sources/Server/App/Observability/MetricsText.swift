@@ -38,9 +38,13 @@ enum MetricsText {
     text.add(
       "mdoc_configuration_loaded_timestamp_seconds", "When the configuration in force was read, in Unix seconds.",
       state.loadedAt)
-    text.add("mdoc_configuration_current", "1 if the latest reading of the file is in force, else 0.", state.isCurrent)
     text.add(
-      "mdoc_configuration_reload_failures_total", "Readings that left the previous configuration in force.",
+      "mdoc_configuration_current",
+      "1 if the latest reading of the file is in force, otherwise "
+        + "0.", state.isCurrent)
+    text.add(
+      "mdoc_configuration_reload_failures_total",
+      "Failed readings of the configuration; the previous one stays in force.",
       state.failures)
     text.add(
       "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",
@@ -66,7 +70,8 @@ enum MetricsText {
     text.add(
       "mdoc_http_refusals_total", "Requests refused with a problem.", by: "code", snapshot.refusals.byName(\.rawValue))
     text.add(
-      "mdoc_http_request_duration_seconds", "Seconds from the whole request to its reply, including its wait.",
+      "mdoc_http_request_duration_seconds",
+      "Seconds from receiving the whole request to its reply, including its wait.",
       by: "route", snapshot.durations.byName(\.self))
     text.add("mdoc_http_queue_depth", "Requests that wait for their turn.", gauges.waiting.load(ordering: .relaxed))
     text.add(
@@ -125,13 +130,15 @@ enum MetricsText {
     text.add(
       "mdoc_trust_list_next_expiry_timestamp_seconds", "When the first of the lists in force expires, in Unix seconds.",
       status.sources.filter { $0.outcome != .failed }.compactMap(\.validUntil).min())
-    text.add("mdoc_trust_reload_failures_total", "Loads that left the previous anchors in force.", status.failures)
+    text.add(
+      "mdoc_trust_reload_failures_total",
+      "Failed loads of the anchors; the previous ones stay in force.", status.failures)
     text.add(
       "mdoc_trust_source_anchors", "Anchors by source and outcome of its last load.", by: ["source", "outcome"],
       status.sources.map { ([$0.name, $0.outcome.rawValue], $0.anchorCount) })
   }
 
-  /// Our own certificates: the readers', the merchants' and the server's.
+  /// The operator's own certificates: of readers, merchants and the server.
   private static func certificates(
     _ parties: RelyingParties, _ application: Application, _ text: inout MetricsWriter
   ) {
@@ -179,7 +186,7 @@ extension TrustStore {
   }
 }
 
-/// Writes Prometheus' text exposition format, 0.0.4. A name that ends in `_total` is a counter's.
+/// Writes Prometheus' text exposition format, 0.0.4. A name that ends in `_total` denotes a counter.
 struct MetricsWriter {
   private(set) var lines: [String] = []
 

@@ -6,8 +6,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Renders `/status`, the health page for operators. Shows no persons, sessions or keys. Script-free, so a
-/// link loads it again. A relying party's admin gets the figures of that party only.
+/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. Script-free: a link
+/// reloads it. A relying party's admin gets the figures of that party only.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
 
@@ -52,7 +52,7 @@ struct StatusPage {
 
   private var verdict: (text: String, isGood: Bool) {
     if application.state.isStopping { return ("stopping", false) }
-    if !readings.isReady { return ("the store does not take writes", false) }
+    if !readings.isReady { return ("the store accepts no writes", false) }
     if application.trust.inForce.current.anchorsInForce(at: now) == 0 { return ("no trust anchor is valid", false) }
     if !application.state.configuration.isCurrent { return ("an older configuration is in force", false) }
     return ("ready", true)
@@ -140,7 +140,7 @@ struct StatusPage {
       ]) + alarm(status.problem)
         + table(
           ["Source", "Last load", "Anchors", "Left out", "To be renewed by"], rows,
-          empty: "The server made its anchors itself."))
+          empty: "The server generated its anchors."))
   }
 
   private var certificates: String {
@@ -201,7 +201,7 @@ struct StatusPage {
     }
     return section(
       "Store and audit",
-      alarm(readings.isReady ? nil : "The store does not take writes now.")
+      alarm(readings.isReady ? nil : "The store accepts no writes now.")
         + table(["Operation", "Times", "Failed", "Half within", "99 % within"], rows, empty: "Not used yet.")
         + heads)
   }

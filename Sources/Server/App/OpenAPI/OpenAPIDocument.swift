@@ -31,7 +31,7 @@ enum OpenAPIDocument {
           "api_key": ["type": "http", "scheme": "bearer", "description": "An API key of a relying party."],
           "client_secret": [
             "type": "http", "scheme": "bearer",
-            "description": "The `client_secret` of the session in the path; it sees less.",
+            "description": "The `client_secret` of the session in the path; it gives fewer members than an API key.",
           ],
         ],
       ],
@@ -82,7 +82,7 @@ enum OpenAPIDocument {
 
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
-    // An object without members is accepted too, but nobody needs to send one.
+    // An empty object is accepted too, but need not be sent.
     case .none, .empty: nil
     case .json(let schema, let isRequired, let examples): content(required: isRequired, schema, examples: examples)
     case .form(let schema, let example):
@@ -145,13 +145,13 @@ enum OpenAPIParameters {
   private static let idempotencyKey: JSON = [
     "name": "Idempotency-Key", "in": "header",
     "description":
-      "A name for this request, for API keys: sent again with it, the same request gets the same reply for 24 hours.",
+      "A name for this request, for API keys: a retry with the same name gets the same reply for 24 hours.",
     "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
   ]
 }
 
-/// Collects the component schemas while the document is made. Code generators name types after components. So every
-/// schema with a title becomes a component, and a reference replaces the schema.
+/// Collects the component schemas while the document is made. Code generators name types after components. Every schema
+/// with a title therefore becomes a component, and a reference replaces the schema.
 struct OpenAPIComponents {
   private(set) var schemas: [JSON.Member] = []
   private var titles: [String] = []
@@ -194,7 +194,7 @@ struct OpenAPIComponents {
     }
   }
 
-  /// If a component may be null in one place, it may be null everywhere: generators make one nullable type of it.
+  /// A component that may be null in one place may be null everywhere: generators make one nullable type of it.
   private mutating func add(_ title: String, _ schema: JSON) {
     guard let index = schemas.firstIndex(where: { $0.name == title }) else {
       schemas.append(JSON.Member(title, schema))
@@ -218,7 +218,7 @@ enum OpenAPISchemas {
     .map { Schema.Member($0["title"]?.string ?? "", $0) }
 }
 
-/// The contract as OpenAPI 3.0.3, for tools that read no later version: the same meaning in older keywords.
+/// The contract as OpenAPI 3.0.3, for tools that do not support later versions: the same meaning in older keywords.
 enum OpenAPIDowngrade {
   static func json(_ document: JSON) -> JSON {
     .object(

@@ -28,7 +28,7 @@ enum OpenAPIResponses {
     ])
   }
 
-  /// The schema of a reply that is not JSON. With JSON Lines, only each line is JSON.
+  /// The schema of a reply that is not JSON. With JSON Lines, each line is JSON, but the whole is not.
   private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
@@ -125,7 +125,7 @@ enum OpenAPIWebhooks {
               ],
               "responses": [
                 "2XX": ["description": "Received. The body is not read."],
-                "default": ["description": "Not received: the server retries with growing pauses."],
+                "default": ["description": "The event was not received: the server retries with growing pauses."],
               ],
             ]
           ])
@@ -135,7 +135,7 @@ enum OpenAPIWebhooks {
   private static func description(_ type: EventType) -> String {
     let what =
       switch type {
-      case .verified: "A response was verified. `result` says where the result is."
+      case .verified: "A response was verified. `result` says where to read the result."
       case .failed: "A response was rejected; `last_error` has the code."
       case .canceled: "The relying party canceled the session, or the wallet declined."
       case .expired: "Nobody responded in time."
@@ -145,8 +145,8 @@ enum OpenAPIWebhooks {
   }
 
   private static let headers: [JSON] = [
-    header("webhook-id", "The event's id, the same in every attempt: ignore an id that you have had."),
-    header("webhook-timestamp", "When the attempt was made, in Unix seconds: refuse old ones."),
+    header("webhook-id", "The event's id, the same in every attempt: ignore an id that you have already received."),
+    header("webhook-timestamp", "When the attempt was made, in Unix seconds; refuse old attempts."),
     header("webhook-signature", "`v1,` and the base64 of an HMAC-SHA256, for each secret of the endpoint."),
   ]
 
@@ -196,7 +196,7 @@ package struct RequestExample: Sendable {
         ], "client_reference_id": "order-17",
       ]),
     RequestExample(
-      "template", "By a request of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
+      "template", "By a named request of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
     RequestExample(
       "web", "From a web page, by the Digital Credentials API.",
       [
@@ -290,7 +290,7 @@ enum OpenAPILinks {
     switch route.name {
     case "createVerificationSession":
       let (session, byWallet): (JSON, JSON) = (["id": "$response.body#/id"], ["session": "$response.body#/id"])
-      // The reply does not name the relying party, which the wallets' paths need as well.
+      // The wallets' paths also need the relying party. The reply does not name it.
       links = [
         "getVerificationSession": session, "submitVerificationSession": session, "cancelVerificationSession": session,
         "redactVerificationSession": session, "getWalletRequest": byWallet, "postWalletRequest": byWallet,

@@ -9,7 +9,7 @@ enum WalletRequestSchemas {
 
   /// One form for each kind of request, chosen by the protocol's name.
   private static let request: Schema = .oneOf(forms.map(\.schema)).titled("WalletRequest").described(
-    "A request for a wallet. `protocol` says which form `data` has."
+    "A request for a wallet. `protocol` determines the form of `data`."
   ).with(
     "discriminator",
     [
@@ -66,7 +66,7 @@ enum WalletRequestSchemas {
         member("request_uri_method", .text, "`post` if the wallet is asked to post there."),
       ]),
     form(
-      "Proximity", ["iso-18013-5-proximity"], "for a reader that is near the wallet",
+      "Proximity", ["iso-18013-5-proximity"], "for a reader in proximity to the wallet",
       [member("device_request", .text, "The DeviceRequest, in base64url.")]),
   ]
 
@@ -113,11 +113,11 @@ enum WalletRequestSchemas {
 
   private static let reply = Schema.openObject(
     [
-      member("redirect_uri", .text, "Where the wallet sends the person, if anywhere."),
+      member("redirect_uri", .text, "The address to which the wallet sends the person, if any."),
       member(
         "error", .text,
         "With status 400: `invalid_request` or `server_error`; in staging and test mode the code of the refusal."),
-      member("error_description", .text, "With `error`: what is wrong, for the wallet's developers."),
+      member("error_description", .text, "With `error`: a description of the fault for the wallet's developers."),
     ], required: []
   ).titled("WalletReply").described("The reply to a wallet. It has no personal data.")
 }

@@ -22,11 +22,11 @@ struct RateLimits: Sendable, Hashable {
     perAddress: RateLimit(rate: 50, burst: 200))
   static let none = RateLimits()
 
-  /// A request with a wrong credential counts as this many, so that guessing is expensive.
+  /// A request with a wrong credential counts as this many requests, so that guessing is slow.
   static let failedAuthenticationCost = 10.0
 }
 
-/// Holds callers to the configured rates. Keeps only a hash or an address of each caller, in bounded memory.
+/// Enforces the configured rates. Keeps only a hash or an address of each caller, in bounded memory.
 final class RateLimiter: Sendable {
   /// The kind of the reached limit: the label of the metric.
   enum Subject: String, Sendable, CaseIterable { case key, session, address }
@@ -76,7 +76,7 @@ final class RateLimiter: Sendable {
     limit.map { BucketTable(limit: $0, capacity: capacity) }
   }
 
-  /// Counts the bytes of a body beside its request, since anyone can send bodies without an API key.
+  /// Counts the bytes of a body in addition to its request, since anyone can send bodies without an API key.
   func charge(_ caller: Caller, bytes: Int, at now: Int64) {
     guard case .other(_, let address?) = caller, bytes >= Limits.bytesPerRequest else { return }
     addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
@@ -119,8 +119,8 @@ final class RateLimiter: Sendable {
   }
 }
 
-/// Finds the client of a request: the peer, or the last hop that a trusted proxy names. Earlier hops may be invented by
-/// the client.
+/// Finds the client of a request: the peer, or the last hop that a trusted proxy names. The client may have invented
+/// earlier hops.
 struct ProxyRule: Sendable, Hashable {
   /// The header in which the proxy names its client. All other headers may come from the client.
   enum Header: String, Sendable, Hashable, CaseIterable {
@@ -167,7 +167,7 @@ struct ProxyRule: Sendable, Hashable {
   }
 }
 
-/// Token buckets by name, in sets of eight. A full set drops its least recently used bucket: memory never grows.
+/// Token buckets by name, in sets of eight. A full set drops its least recently used bucket, so memory never grows.
 ///
 /// A dropped name gets a full bucket. To force this, a caller needs eight other names in the same set, but a random
 /// seed decides the set of a name.
@@ -201,7 +201,7 @@ struct BucketTable<Name: Hashable & Sendable>: Sendable {
     entries[index]?.bucket.charge(cost, limit, at: now)
   }
 
-  /// The index of the name's bucket, which is made if there is none.
+  /// The index of the name's bucket; makes the bucket if there is none.
   private mutating func index(of name: Name, at now: Int64) -> Int {
     let sets = entries.count / Self.ways
     // All bits of the hash are practically random.

@@ -2,7 +2,7 @@ import Base
 import Pages
 import Sessions
 
-/// Writes a report as one page to show and to print, without scripts. Every check is in a part that unfolds.
+/// Writes a report as one page to show and to print, without scripts. Every check is in a section that unfolds.
 package struct HTMLPrinter {
   /// - Parameter kind: the small line above the verdict, such as "Report of a verification".
   package static func page(_ report: [Report], kind: String) -> HTMLPage {
@@ -70,7 +70,7 @@ package struct HTMLPrinter {
 
   // MARK: Checks
 
-  /// The groups that fold. Those with a failed check or a warning are open.
+  /// The groups that can be folded. Those with a failed check or a warning are open.
   private static func html(_ checks: [Check], title: String) -> String {
     guard !checks.isEmpty else { return "" }
     let groups = CheckGroup.groups(of: checks).map { group in
@@ -104,7 +104,7 @@ package struct HTMLPrinter {
 
   // MARK: Text
 
-  /// Untrusted text on one line, without effect on the page or on the direction of the text around it.
+  /// Untrusted text on one line, which affects neither the page nor the direction of the surrounding text.
   private static func escaped(_ text: String) -> String { HTMLText.escaped(text.printableLine) }
 }
 

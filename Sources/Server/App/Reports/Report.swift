@@ -4,7 +4,7 @@ import Sessions
 /// A report as one tree, from which all outputs follow: lines of text and a page for people, and members of a JSON
 /// object for programs.
 ///
-/// The printers escape controls in every text except `.verbatim`, since much of the text comes from others' files.
+/// The printers escape controls in every text except `.verbatim`, since much of the text is from other parties' files.
 package indirect enum Report: Sendable {
   /// Members for programs only.
   case object([JSON.Member])
@@ -47,7 +47,7 @@ package indirect enum Report: Sendable {
   }
 
   /// The number of checks by outcome.
-  /// - Parameter all: whether to name the outcomes of no check, too.
+  /// - Parameter all: whether to include outcomes that no check has.
   package static func counts(of checks: [Check], all: Bool = true) -> String {
     [(Check.Outcome.passed, "passed"), (.failed, "failed"), (.warning, "warned"), (.notRun, "not run")]
       .map { outcome, word in (checks.count { $0.outcome == outcome }, word) }.filter { all || $0.0 > 0 }

@@ -1,11 +1,11 @@
 import Base
 
 /// A verdict for people, made from the JSON of the HTTP API. `mdoc verify` prints its own verdict, `mdoc demo` those of
-/// its sessions. The server's page of a report has no more than the report.
+/// its sessions. The server's page of a report contains only the report.
 package struct VerdictText {
   /// An object with `last_error`, `result` and `report`, or with a `report` only.
   private let json: JSON
-  /// Whether a page shows the images among the elements. They must have been asked for.
+  /// Whether a page shows the images among the elements. Only requested images are shown.
   private let showsImages: Bool
 
   package init(json: JSON, showsImages: Bool = false) { (self.json, self.showsImages) = (json, showsImages) }

@@ -68,7 +68,7 @@ struct APIHandler: HTTPHandler {
     return urgency
   }
 
-  /// A step counts each request it gets, so it must get each request only once.
+  /// A step counts every request that it receives, so it must receive each request only once.
   private func count(_ heading: RequestHeading) throws(HTTPError) { for step in Self.steps { try step.count(heading) } }
 
   /// Checks the header before the body is accepted, and counts the body's size against the sender's rate.
@@ -171,7 +171,7 @@ struct APIHandler: HTTPHandler {
     return reply
   }
 
-  /// Writes the log line, and the reply with the common headers.
+  /// Writes the log line, and the reply with the headers common to all replies.
   private func response(
     _ reply: Reply, _ request: HTTPRequest?, _ record: RequestRecord, _ application: Application
   ) -> HTTPResponse {
@@ -220,10 +220,9 @@ struct RequestHeading: Sendable {
   /// The token of the `Authorization` header, or the error in this header.
   let token: Result<String, ServiceError>
   private let hash: [UInt8]?
-  /// The caller whose rate the request counts against.
+  /// The caller against whose rate the request counts.
   let counted: RateLimiter.Caller
-  /// The flow in whose turn the request runs. Never chosen by the session in the path, since anybody can name any
-  /// session.
+  /// The flow that the request belongs to. Never chosen by the session in the path, since anyone can name any session.
   let flow: Flow
 
   var limiter: RateLimiter { application.edge.limiter }

@@ -4,9 +4,9 @@ import Pages
 import Sessions
 
 /// The articles as HTML: the files of one folder (`.deploy/html/make`, `/usr/share/doc/mdoc/html` of the package), which
-/// are in memory from the start. So a request's path reaches no file.
+/// are in memory from the start. A request's path thus reaches no file.
 package struct DocumentationSite: Sendable {
-  /// Where the Debian package has them.
+  /// The folder of the Debian package.
   package static let packaged = "/usr/share/doc/mdoc/html"
   static let mostFiles = 1000
   static let mostBytes = 32 << 20
@@ -22,10 +22,10 @@ package struct DocumentationSite: Sendable {
     package let description: String
   }
 
-  /// Reads the files whose kind is known, without those below. A link leads to what its owner chose.
+  /// Reads the files of known kinds, but no subfolders. A link's target is its owner's choice.
   package init(folder: String) throws(Fault) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-      throw Fault(description: "\(folder) is not a folder that can be read")
+      throw Fault(description: "\(folder) is not a readable folder")
     }
     let known = names.compactMap { name in Self.mediaType(of: name).map { (name, $0) } }
     guard known.contains(where: { $0.0 == "index.html" }) else {

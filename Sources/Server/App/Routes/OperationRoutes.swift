@@ -13,8 +13,8 @@ enum OperationRoutes {
       Reply(json: healthForm.write(call.service.mode))
     },
     Route(
-      .get, "/readyz", "getReadiness", "Check that the server takes requests",
-      "200 if the store takes writes, a trust anchor is valid and no stop has begun.", access: .anyone,
+      .get, "/readyz", "getReadiness", "Check that the server accepts requests",
+      "200 if the store accepts writes, a trust anchor is valid and no stop has begun.", access: .anyone,
       success: .json("Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded],
       urgency: .essential
     ) { call throws(ServiceError) in
@@ -98,7 +98,7 @@ enum OperationRoutes {
   }
 
   private static let readinessForm = Shape<ReadyServer>.open(
-    "Readiness", "The server takes requests.",
+    "Readiness", "The server accepts requests.",
     [
       .always(
         "status", { $0.configuration.isCurrent ? "ready" : "degraded" }, .written(["ready", "degraded"]),
@@ -227,11 +227,11 @@ enum TrustRoutes {
       .always(
         "findings",
         { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
-        ReportRendering.check.list, "The checks of the source that failed or warn."),
+        ReportRendering.check.list, "The failed checks and warnings of the source."),
     ])
 
   private static let anchor = Shape<TrustAnchor>.open(
-    "TrustAnchor", "A certificate that makes documents trusted.",
+    "TrustAnchor", "A certificate that the server trusts to issue documents or document signers.",
     [
       .always("object", { _ in "trust_anchor" }, .kind, "`trust_anchor`."),
       .always("subject", \.certificate.subject.text, .written(), "The certificate's subject."),
@@ -243,7 +243,7 @@ enum TrustRoutes {
   private static let period: [WrittenMember<TrustAnchor>] = [
     .always(
       "kind", \.kind.rawValue, .written(["authority", "document_signer"]),
-      "Whether it issues document signers or is one."),
+      "Whether it issues document signers or is a document signer."),
     .always("valid_from", \.certificate.validity.lowerBound, .seconds, "Start of validity, in Unix seconds."),
     .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
     .orNull(

@@ -3,7 +3,7 @@ import HTTP
 import Pages
 import Sessions
 
-/// Operations for the hosted page of a session, and for relying parties with a page of their own.
+/// Operations for the hosted page of a session, and for relying parties with their own page.
 enum PageDataRoutes {
   private static let access = Access.apiKeyOrClientSecret([.sessionsWrite, .resultsRead])
 
@@ -17,7 +17,7 @@ enum PageDataRoutes {
   static let all: [Route] = [
     Route(
       .get, "/v1/verification_sessions/{id}/page", "getVerificationPage", "Read the hosted page's data",
-      "With `wait` the reply comes when the session ends, or after that many seconds.", access: access,
+      "With `wait`, the reply is sent when the session ends, or after that many seconds.", access: access,
       query: PageWait.query.parameters, success: .json("VerificationPage"),
       problems: [.sessionNotFound, .sessionRedacted, .apiInvalidRequest]
     ) { call throws(ServiceError) in
@@ -43,7 +43,7 @@ enum PageDataRoutes {
 }
 
 /// Delays the reply to a page until the session ends or the time is over, so that the page need not poll often. The
-/// waiting request lends its slot, and ends if its peer goes away. Beyond the limits of `SessionWaits` it does not
+/// waiting request lends its slot, and ends if its peer disconnects. Beyond the limits of `SessionWaits` it does not
 /// wait.
 private struct PageWait {
   private let call: RouteCall
@@ -76,7 +76,7 @@ private struct PageWait {
   }
 
   /// Nil if the request does not ask to wait, or may not wait. Requests with an API key are not counted by address:
-  /// they come from a backend, behind which many people wait.
+  /// a backend sends them for many people.
   private func enter(as caller: Caller) -> SessionWait? {
     guard seconds > 0, let session = SessionID(call.id) else { return nil }
     var address: ClientAddress?
@@ -94,22 +94,29 @@ enum PageRoutes {
     + (PageAsset.files + PageAsset.consoleFiles + [PageAsset.statusStyle]).map(asset)
     + [dropIn]
 
-  /// `/`: what this server is, for whoever comes to its address.
+  /// `/`: describes this server to visitors.
   private static let home = Route(
-    .get, "/", "getHome", "What this server is.", access: .anyone, success: .content(PageAsset.page.mediaType)
+    .get, "/", "getHome", "Describes this server.", access: .anyone, success: .content(PageAsset.page.mediaType)
   ) { call throws(ServiceError) in
     let mode = call.service.mode
     let links =
       (mode == .test
         ? [
           ("playground", "/playground", "Try it in the playground"),
-          ("check", "/check", "Check a response of your own"), ("wallet", "/wallet", "Answer a link as a wallet"),
+          ("check", "/check", "Verify your own response"), ("wallet", "/wallet", "Answer a link as a wallet"),
         ]
         : [])
       + (call.application.documentation == nil
-        ? [] : [("documentation", "/docs", "The documentation"), ("reference", "/docs/api", "The API, with examples")])
+        ? []
+        : [
+          ("documentation", "/docs", "The documentation"),
+          (
+            "reference", "/docs/api",
+            "API reference with examples"
+          ),
+        ])
       + (call.application.hasConsole ? [("console", "/console", "A relying party's sessions")] : [])
-      + [("contract", "/openapi.json", "The API's contract"), ("status", "/status", "Its health, for operators")]
+      + [("contract", "/openapi.json", "The API's contract"), ("status", "/status", "Health page for operators")]
     var reply: Reply
     if call.prefersPage {
       let items = links.map { "<p><a href=\"\($0.1)\">\($0.2)</a></p>" }.joined(separator: "\n")
@@ -189,7 +196,7 @@ enum PageRoutes {
     return reply
   }
 
-  /// A report as a page, which has no more than the report.
+  /// A report as a page that contains only the report.
   static func page(of report: ReportRecord) -> Reply {
     let verdict = VerdictText(json: ["report": ReportRendering.json(report)])
     let page = HTMLPrinter.page(verdict.report, kind: "Report of a verification")

@@ -12,7 +12,7 @@ enum Problem {
     [
       .always(
         "type", { "urn:mdoc:problem:\($0.error.code.rawValue)" }, .written(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),
-        "Identifies the problem; not a web address."),
+        "Identifies the problem; cannot be opened as a web address."),
       .always("title", \.error.code.entry.summary, .written(), "The code in words."),
       .always("status", \.error.httpStatus, .count, "The HTTP status."),
       .always("detail", \.error.detail, .written(), "The error in this request, or its remedy."),
@@ -137,8 +137,8 @@ struct ErrorPage: Sendable {
         tag: language.tag, gone: text("gone"), goneAbout: text("gone-about"), tryAgain: text("try-again"))
     }
 
-    /// The language of `lang`, else the browser's first supported language, else English. The page chooses by the same
-    /// rule.
+    /// The language of `lang`, otherwise the browser's first supported language, otherwise English. The page chooses by
+    /// the same rule.
     static func chosen(for request: HTTPRequest) -> Texts {
       let wanted = request.query.filter { $0.name == "lang" }.map(\.value) + request.headers.values("Accept-Language")
       let tags = wanted.flatMap { $0.split(separator: ",") }.map {

@@ -39,7 +39,7 @@ struct RateStep: RequestStep {
 struct CredentialStep: RequestStep {
   var metric: String? { "mdoc_http_failed_authentications_total" }
 
-  /// Recognizes API keys. Any other token may be a client secret, which only the store can recognize.
+  /// Recognizes API keys. Any other token may be a client secret: only the store can tell.
   func checkHeader(_ call: inout RouteCall, _ route: Route) throws(ServiceError) {
     if isOpen(route, call) { return }
     let token = try call.heading.token.get()
@@ -67,8 +67,8 @@ struct CredentialStep: RequestStep {
     }
   }
 
-  /// True for a process on this machine, except a page of another site. Behind a proxy it is false: any peer may be the
-  /// proxy.
+  /// True for a process on this machine, but not for a page of another site. Behind a proxy it is false: any peer may
+  /// be the proxy.
   private func isLocal(_ request: HTTPRequest, _ application: Application) -> Bool {
     !application.isBehindProxy && ListenAddress.isLoopback(request.remoteAddress)
       && !request.headers.contains("X-Forwarded-For") && !request.headers.contains("Forwarded")
@@ -76,7 +76,7 @@ struct CredentialStep: RequestStep {
   }
 }
 
-/// Enforces the route's scopes. No other code does.
+/// Enforces the route's scopes. No other code enforces them.
 struct RightsStep: RequestStep {
   var metric: String? { "mdoc_http_refusals_total" }
 
@@ -121,7 +121,7 @@ struct ContentStep: RequestStep {
     case .json, .empty: try checkType(request, "application/json")
     }
     if let coding = request.headers.values("Content-Encoding").first, coding.lowercased() != "identity" {
-      throw ServiceError(.apiUnsupportedMediaType, "The body must come without a Content-Encoding.")
+      throw ServiceError(.apiUnsupportedMediaType, "Send the body without a Content-Encoding.")
     }
   }
 

@@ -77,8 +77,8 @@ package struct Route: Sendable {
   /// True if pages may call it, with a client secret, from an origin of the relying party.
   var isCrossOrigin: Bool { access.takesClientSecret }
 
-  /// True if wallets call the route for one relying party. A wallet that is a web page needs the relying party's
-  /// permission.
+  /// True if wallets call the route for one relying party. A wallet that is a web page must have an origin that the
+  /// relying party permits.
   var isForWallets: Bool { path.text.hasPrefix(WalletRoutes.path) }
 
   /// True if the route accepts an `Idempotency-Key`. Only callers with an API key may send one.
@@ -151,11 +151,11 @@ package struct RouteCall: Sendable {
 
   package var id: String { parameters["id"] ?? "" }
 
-  /// The body as a form. Find the session in the path first, since anybody may post an expensive form.
+  /// The body as a form. Find the session in the path first, since anyone may post an expensive form.
   func form() throws(ServiceError) -> JSON { try ContentStep.form(request) }
 
-  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). Both must be named: a program that takes anything
-  /// gets JSON.
+  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must name both: a program that accepts
+  /// anything gets JSON.
   var prefersPage: Bool {
     let ranges = request.headers.values("Accept").flatMap { $0.split(separator: ",") }.map { range in
       range.split(separator: ";").map { $0.withoutBlanks.lowercased() }
@@ -315,7 +315,7 @@ enum RouteTable {
         "Verifications", "Verdicts on responses that you received yourself.", SessionRoutes.verifications),
       RouteGroup("Reports", "The checks of an attempt, without personal data.", SessionRoutes.reports),
       RouteGroup("Events", "Events, and their deliveries to webhooks.", EventRoutes.all),
-      RouteGroup("Wallets", "Operations that wallets call by themselves.", WalletRoutes.all),
+      RouteGroup("Wallets", "Operations that wallets call.", WalletRoutes.all),
       RouteGroup("Trust", "Trust anchors.", TrustRoutes.all),
       RouteGroup("Audit", "The chained log of all attempts.", AuditRoutes.all),
       RouteGroup("Configuration", "The server's configuration.", ConfigurationRoutes.all),

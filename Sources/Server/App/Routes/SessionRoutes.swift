@@ -38,7 +38,8 @@ enum SessionRoutes {
     Route(
       .post, one + "/submit", "submitVerificationSession", "Submit the wallet's response",
       "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
-        + "With an API key that has `results:read` the result is in this reply, and later what the policy retains.",
+        + "With an API key that has `results:read`, this reply contains the result. Later replies contain what the "
+        + "policy retains.",
       access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
       success: .json("VerificationSession"),
       problems: [
@@ -50,7 +51,7 @@ enum SessionRoutes {
     },
     Route(
       .post, one + "/cancel", "cancelVerificationSession", "Cancel a session",
-      "Ends a session that has no response yet; with a reason, in the wallet's words.",
+      "Ends a session that has no response yet, optionally with the wallet's reason.",
       access: .apiKeyOrClientSecret([.sessionsWrite]),
       body: .reading(CancelBody.shape, isRequired: false, [RequestExample.cancellation]),
       success: .json("VerificationSession"),
@@ -81,7 +82,7 @@ enum SessionRoutes {
   static let verifications = [
     Route(
       .post, VerificationBody.path, "createVerification", "Verify a response that you received yourself",
-      "For a stack that makes its own requests: give the response, what it was made for and what you asked for. A "
+      "For a stack that makes its own requests: give the response, the values that it was made for and the request. A "
         + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are kept.",
       access: .apiKey([.verificationsWrite]), body: .reading(VerificationBody.shape, RequestExample.verifications),
       success: .json("Verification"),
@@ -135,7 +136,7 @@ enum EventRoutes {
       try await call.service.webhookDeliveries(query: call.query, as: call.authenticated())
     },
     Route(
-      .get, "/v1/usage", "getUsage", "Read the usage", "What the relying party has in the store, beside its quota.",
+      .get, "/v1/usage", "getUsage", "Read the usage", "The relying party's usage of the store, beside its quota.",
       access: access, success: .json("Usage")
     ) { call throws(ServiceError) in
       try await call.service.usage(as: call.authenticated())
@@ -155,7 +156,8 @@ enum AuditRoutes {
   static let all: [Route] = [
     Route(
       .get, "/v1/audit/entries", "listAuditEntries", "List the audit entries of a node",
-      "JSON Lines, oldest first. The last line is the head of the chain: if it is beyond the last entry, more follow. "
+      "JSON Lines, oldest first. The last line is the head of the chain. If it is beyond the last entry, more "
+        + "entries follow. "
         + "With `admin` only, the entries of the key's own relying party.", access: .apiKey([.admin, .auditReadAll]),
       query: AuditQuery.form.parameters, success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in
@@ -163,7 +165,8 @@ enum AuditRoutes {
     },
     Route(
       .get, "/v1/audit/heads", "listAuditHeads", "List the heads of the audit chains",
-      "JSON Lines. Keep them out of reach of the server's operators. With `admin` only, the heads of the own relying "
+      "JSON Lines. Keep them where the server's operators cannot change them. With `admin` only, the heads of the "
+        + "own relying "
         + "party's last entries.", access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
     ) { call throws(ServiceError) in
       try await call.service.auditHeads(as: call.authenticated())
@@ -194,7 +197,7 @@ enum WalletRoutes {
       access: .anyone, body: .form(PostedByWallet.schema, .walletRequest), success: .content(requestType),
       problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
     ) { call throws(ServiceError) in
-      // Checked before decoding, since anybody may post. A wallet's metadata is short.
+      // Checked before decoding, since anyone may post. A wallet's metadata is short.
       guard call.request.body.count <= Limits.walletRequestBytes else {
         throw ServiceError(.apiBodyTooLarge, "The body has more than \(Limits.walletRequestBytes) bytes.")
       }

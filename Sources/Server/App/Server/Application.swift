@@ -57,7 +57,7 @@ package final class Application: Sendable {
       service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
       isBehindProxy: isBehindProxy, edge: edge, readerCRL: configuration.readerCRL,
       documentation: configuration.documentation, hasConsole: configuration.hasConsole, clock: clock, state: state)
-    // This step comes last, since it alone cannot be undone.
+    // This step comes last, since it is the only one that cannot be undone.
     try edge.adopt(configuration.edge)
     return next
   }

@@ -7,9 +7,9 @@ import Trust
 /// Holds the requests that wait for a session's end, and wakes them when the session ends.
 ///
 /// `StoreWatch` reports each end that this process writes. Twice a second, one query for all waits finds the sessions
-/// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited: in total to a
-/// quarter of the connections; for one relying party to half of that quarter, for one address to an eighth of it, for
-/// one session to four. Beyond a limit a request gets its reply at once.
+/// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited. The total is a
+/// quarter of the connections. A relying party gets half of that quarter, an address an eighth of it, and a session
+/// four waits. A request beyond a limit gets its reply at once.
 final class SessionWaits: Sendable {
   enum Share: Hashable, Sendable {
     case all
@@ -43,9 +43,9 @@ final class SessionWaits: Sendable {
 
   func count(_ share: Share = .all) -> Int { state.withLock { $0.counts[share] ?? 0 } }
 
-  /// Begins a wait that lasts until `leave`; nil if a limit is reached or the server is stopping. Call it before
-  /// reading the session: if the session ends in between, the wait is still woken. `unended` returns nil if the store
-  /// fails.
+  /// Begins a wait that lasts until `leave`. Returns nil if a limit is reached or the server is stopping. Call it
+  /// before reading the session: if the session ends in between, the wait is still woken. `unended` returns nil if the
+  /// store fails.
   func enter(
     _ session: SessionID, of party: String, from address: ClientAddress?, atMost time: Duration,
     unended: @escaping @Sendable ([SessionID]) async -> Set<SessionID>?
@@ -108,8 +108,8 @@ final class SessionWaits: Sendable {
   }
 }
 
-/// One request that waits: until its session ends, a wallet fetches its request, its time is over, or its task is
-/// cancelled.
+/// One waiting request. The wait ends when its session ends, a wallet fetches the request, its time is over, or its
+/// task is cancelled.
 final class SessionWait: Sendable {
   let session: SessionID
   let shares: [SessionWaits.Share]

@@ -23,7 +23,7 @@ package enum StopSignal {
   }
 }
 
-/// SIGHUP, by which operators reload the configuration and trust anchors.
+/// SIGHUP: operators send it to reload the configuration and trust anchors.
 package enum ReloadSignal {
   // Written once; sem_post and sem_wait may be called from any thread.
   nonisolated(unsafe) private static let semaphore = makeSemaphore()
@@ -71,7 +71,7 @@ enum StopWatchdog {
         .error, "server.stop_overdue", at: .systemNow(),
         [
           "seconds": .integer(seconds),
-          "message": "requests under way did not end; no acknowledged change was lost",
+          "message": "requests under way did not end in time; no acknowledged change was lost",
         ])
       usleep(lastLine)
       // `exit` would wait for locks that the hanging thread may hold.

@@ -202,7 +202,7 @@ final class TrustUpdater: Sendable {
         store = try TrustStore(
           anchors: load.anchors, allowsTestCertificates: false, allowsTestTier: plan.mode != .live)
       } catch {
-        // If a loaded list has no authorities, those of the previous list are withdrawn.
+        // A loaded list without authorities withdraws those of the previous list.
         let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
         guard isWithdrawn else { return refuse(plan.noAnchor, load.sources) }
         store = .trustingNobody

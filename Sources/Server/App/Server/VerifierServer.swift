@@ -32,7 +32,7 @@ package final class VerifierServer: Sendable {
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
     mode = configuration.mode
-    // Only test mode has a mock wallet, whatever the configuration says.
+    // Only test mode has a mock wallet, regardless of the configuration.
     additions = mode == .test ? configuration.additions : .none
     let trust: TrustStore
     do throws(TrustStoreError) {

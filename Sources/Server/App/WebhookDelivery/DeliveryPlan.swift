@@ -40,7 +40,8 @@ struct DeliveryPlan {
     return fails && !isStoreFailing
   }
 
-  /// One claim for each endpoint without a delivery under way. If `all` is false, only for endpoints with a backlog.
+  /// One claim for each endpoint that has no delivery under way. If `all` is false, includes only endpoints with a
+  /// backlog.
   mutating func firsts(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     let idle = asked(addresses, all: all).filter { underWay[$0] == nil }
     return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
@@ -89,7 +90,7 @@ struct DeliveryPlan {
     }
   }
 
-  /// Notes the end of an attempt. If the endpoint thereby begins to fail or recovers, returns this change.
+  /// Notes the end of an attempt. Returns the change if the endpoint thereby begins to fail or recovers.
   mutating func ended(_ address: WebhookAddress, succeeded: Bool) -> Change? {
     let count = underWay[address, default: 1] - 1
     underWay[address] = count > 0 ? count : nil
@@ -128,7 +129,7 @@ package struct DeliveryAttempt {
     }
   }
 
-  /// The rules for posting. Only test mode may post to this machine or without TLS.
+  /// The rules for posting messages. Only test mode may post to this machine or without TLS.
   package static func rules(in mode: ServerMode, _ targets: InternalTargets = .none) -> FetchRules {
     FetchRules(
       allowsPlainHTTP: mode == .test, allowsLoopback: mode == .test, internalTargets: targets,

@@ -39,7 +39,7 @@ final class WebhookDispatcher: Sendable {
     tasks.withLock { $0 = [running, ticking] }
   }
 
-  /// Stops claiming deliveries, waits up to `grace` for attempts under way, and returns when all attempts are recorded.
+  /// Stops claiming deliveries, waits up to `grace` for attempts under way, and returns once all are recorded.
   func stop() async {
     let tasks = tasks.withLock { tasks in
       defer { tasks = [] }
@@ -129,7 +129,7 @@ final class WebhookDispatcher: Sendable {
     parts.metrics.note(state, at: parts.clock())
   }
 
-  /// Logs once that the store fails. The outbox has not changed, and is checked again at the next tick.
+  /// Logs once that the store fails. The outbox is unchanged. It is checked again at the next tick.
   private func failed() {
     guard plan.withLock({ $0.noteStore(fails: true) }) else { return }
     parts.log.write(

@@ -65,8 +65,7 @@ package struct RequestContext: Sendable {
 
   var walletPath: WalletPath { WalletPath(session.id, code) }
 
-  /// Leaves out an expired registration certificate: wallets warn of it just as of a missing certificate (ARF,
-  /// RPRC_17).
+  /// Omits an expired registration certificate: wallets warn of it just as of a missing certificate (ARF, RPRC_17).
   var additions: RequestAdditions {
     let isOver = registration?.expiresAt.map { $0 <= now } ?? false
     return RequestAdditions(acceptedIssuers: relyingParty.acceptedIssuers, registration: isOver ? nil : registration)
@@ -117,7 +116,7 @@ package struct PostedByWallet: Sendable {
       "A text of at most \(Limits.walletNonceBytes) bytes, which the request object repeats."),
     "wallet_metadata": .text.described(
       "The wallet's capabilities: JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10). "
-        + "With `jwks` the request object comes encrypted."),
+        + "With `jwks`, the request object is encrypted."),
   ]).described("The form by which a wallet asks for its request.").titled("WalletRequestForm")
 
   /// - Throws: `api.invalid_request` for a nonce that is too long.

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// Encrypts at rest: challenge material, waiting and retained results, kept replies. AES-256-GCM with a random 96-bit
 /// nonce; the session id and the field's name are additional data, so that a sealed field cannot be opened as another
-/// field. The first key seals, all open.
+/// field. The first key seals, every key opens.
 ///
 ///     version (2) ‖ length of key id ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 ///

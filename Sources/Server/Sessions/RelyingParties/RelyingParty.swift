@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// A customer of this server, with sessions, keys and origins of its own.
+/// A customer of this server, with its own sessions, keys and origins.
 package struct RelyingParty: Sendable {
   package let id: String
   /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.
@@ -22,7 +22,7 @@ package struct RelyingParty: Sendable {
   package let policies: Policies
   package let webhooks: [WebhookEndpoint]
   package let quota: Quota
-  /// Requests that sessions make by their names.
+  /// Named requests, for use in sessions.
   package let templates: [String: RequestTemplate]
 
   package init(
@@ -57,7 +57,7 @@ package struct RelyingParty: Sendable {
     package var revocation: RevocationPolicy
     /// Seals the evidence of verified responses; nil if none is kept.
     package var evidenceKey: EvidenceKey?
-    /// Whether events carry a session's `metadata`, which may be personal.
+    /// Whether events include a session's `metadata`, which may be personal.
     package var eventsHaveMetadata: Bool
 
     package init(
@@ -119,7 +119,7 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   package var ageVerificationDocTypes: [String]
   /// Lets devices authenticate by MAC.
   package var acceptsMACs: Bool
-  /// True to tell a wallet that its response was refused. Nil: in staging and test mode the wallet is told, with the
+  /// True to tell a wallet that its response was rejected. Nil: in staging and test mode the wallet is told, with the
   /// reason.
   package var walletFeedback: Bool?
   /// The address after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
@@ -220,7 +220,7 @@ package struct HostedPage: Sendable, Hashable {
   /// The logo on dark ground; nil for the same.
   package let darkLogo: Logo?
   package let privacyURL: String?
-  /// Whether the page says why a document was refused, where that tells nothing about the person.
+  /// Whether the page shows why a document was rejected, if the reason reveals nothing about the person.
   package let showsReason: Bool
 
   package init(

@@ -3,7 +3,7 @@ import Mdoc
 import Presentation
 
 /// A DCQL query (OpenID4VP 1.0, 6) that another stack sent, as far as a `PresentationRequest` has the same meaning.
-/// Anything else is refused: a condition that is not checked must not look as if it were.
+/// Any other query is refused: an unchecked condition must not look checked.
 package struct DCQLQuery: Equatable, Sendable {
   struct Credential: Equatable, Sendable {
     struct Claim: Equatable, Sendable {

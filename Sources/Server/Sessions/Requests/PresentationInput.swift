@@ -293,13 +293,13 @@ package struct PresentationRequestDecoder: Sendable {
         if elements.contains(where: { $0.element == element.element }) {
           // Several of Apple's elements may map to the same element of the document.
           guard wanted.appleElement == nil else { continue }
-          faults.add(member, "is asked for twice")
+          faults.add(member, "is a duplicate")
         }
         elements.append(element)
       }
     }
     if input.retainDays != nil, !elements.contains(where: \.intentToRetain) {
-      faults.add(pointer + "/retain_days", "needs an element with `intent_to_retain` true, and there is none")
+      faults.add(pointer + "/retain_days", "needs an element with `intent_to_retain` true; there is none")
     }
     var request = DocumentRequest(
       docType: input.docType, elements: elements, ageOver: Set(input.ageOver).sorted(), minimumAge: input.minimumAge)
@@ -310,7 +310,7 @@ package struct PresentationRequestDecoder: Sendable {
     return request
   }
 
-  /// Reads one element by its namespace and identifier; in-app, also all elements that one of Apple's names stands for.
+  /// Reads one element by its namespace and identifier; in-app, also all elements of one of Apple's names.
   private func elements(
     _ input: ElementInput, of document: DocumentInput, at pointer: String, _ faults: inout Faults
   ) -> [ElementRequest] {
@@ -344,14 +344,14 @@ package struct PresentationRequestDecoder: Sendable {
     let element = ElementReference(namespace, identifier)
     for (index, other) in input.alternatives.enumerated()
     where ([element] + input.alternatives[..<index]).contains(other) {
-      faults.add("\(pointer)/alternatives/\(index)", "is asked for twice")
+      faults.add("\(pointer)/alternatives/\(index)", "is a duplicate")
     }
     return [
       ElementRequest(element, retention: retention, isRequired: input.isRequired, alternatives: input.alternatives)
     ]
   }
 
-  /// The element's own days, else its document's, else the policy's.
+  /// The days of the element, otherwise of its document, otherwise of the policy.
   private func retention(
     _ input: ElementInput, keptFor days: Int?, at pointer: String, _ faults: inout Faults
   ) -> Retention {

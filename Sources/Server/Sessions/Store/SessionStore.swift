@@ -26,7 +26,7 @@ package protocol SessionStore: EventStore, AuditStore {
 
   func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord?
 
-  /// True if the relying party has the session. Cheap, so that callers without a credential may cause it.
+  /// True if the relying party has the session. Cheap, so that callers without a credential may trigger it.
   func exists(_ address: SessionAddress) async throws(StoreError) -> Bool
 
   /// The session whose client secret has this SHA-256, of any relying party.
@@ -45,7 +45,7 @@ package protocol SessionStore: EventStore, AuditStore {
   /// Cancels a session in the state `requires_input`. Erases the client secret and the challenge.
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
-  /// Ends the time of a session in the state `requires_input`; `sweep` then records the expiry. False if it has none left.
+  /// Expires a session in the state `requires_input` early; `sweep` then records the expiry. False if it has none left.
   func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool
 
   /// Redacts a session in any state. Erases its data and kept replies, except ids, times, status and codes.
@@ -67,7 +67,7 @@ package protocol SessionStore: EventStore, AuditStore {
   func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage
   /// Marks expired sessions, erases values past their retention, deletes old rows: at most `limit` rows of each kind.
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount
-  /// Throws if the store cannot be read or written now.
+  /// Throws if the store cannot currently be read or written.
   func probe() async throws(StoreError)
   /// Finishes queued work and closes the connections. All later calls throw `closed`.
   func close() async
@@ -82,7 +82,7 @@ package protocol StoreObserver: Sendable {
 }
 
 package enum Consumption: Sendable {
-  /// The record after the change, and the sealed material, which the store no longer has.
+  /// The record after the change, and the sealed material, which the store has deleted.
   case consumed(SessionRecord)
   /// Nothing was changed.
   case refused(Code)
@@ -150,7 +150,7 @@ package struct SessionQuery: Sendable, Hashable {
   package var docType: String?
   package var parts: Set<SessionPart> = []
 
-  /// Whether anything but the status is a condition.
+  /// Whether the query filters by more than the status.
   package var isFiltered: Bool {
     clientReferenceID != nil || createdFrom != nil || createdBefore != nil || docType != nil
   }
@@ -177,7 +177,7 @@ package struct StoreUsage: Sendable, Hashable {
   package static let replyOverhead: Int64 = 256
 
   package var openSessions: Int64
-  /// Bytes of sessions and of everything kept with them, without results that wait to be read.
+  /// Bytes of sessions and of everything kept with them, except results that wait to be read.
   package var bytes: Int64
   package var idempotencyBytes: Int64
 

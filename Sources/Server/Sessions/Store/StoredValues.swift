@@ -26,7 +26,7 @@ package struct StoredShape<Value>: Sendable {
 extension StoredShape {
   struct Member<Part>: Sendable {
     let name: String
-    /// Nil if the member is left out.
+    /// Nil if the member is omitted.
     let write: @Sendable (Value) -> JSON?
     let read: @Sendable (JSON?) -> Part?
 
@@ -62,7 +62,7 @@ extension StoredShape.Member {
       read: { json in json.map { json in One(storedJSON: json).map { .some($0) } } ?? .some(nil) })
   }
 
-  /// A list that is left out if it is empty, as older values have it.
+  /// A list that is omitted if empty, as in older values.
   static func anyOf<One: StoredValue>(_ name: String, _ get: @escaping @Sendable (Value) -> [One]) -> Self
   where Part == [One] {
     let list = list(name, get)
@@ -323,7 +323,7 @@ extension ElementReference: StoredValue {
 
 extension ReportRecord: StoredValue {
   package static let stored = shape { $0.compact ?? $0.writtenOut }
-  /// Codes and texts written out, for readers without this version's registry.
+  /// Codes and texts in full, for readers without this version's registry.
   static let writtenOut = shape(\.writtenOut)
 
   private static func shape(_ write: @escaping @Sendable ([CheckRecord]) -> JSON) -> StoredShape<ReportRecord> {

@@ -100,8 +100,8 @@ struct Conclusion {
     return results
   }
 
-  /// True if the reply to the response gets a new response code: the session was reached by a link, possibly an
-  /// attacker's. The holder of an API key knows whose response it submits, and needs none.
+  /// True if the reply to the response gets a new response code. It does if the session was opened by a link, which may
+  /// be an attacker's. The holder of an API key knows whose response it submits, so it needs none.
   /// - Parameter own: the hash of the browser's own code. A redirected wallet gets a new code instead, which binds the
   ///   response to the wallet's own device.
   private static func givesCode(
@@ -138,7 +138,7 @@ package enum VerificationStage: String, Sendable, Hashable, CaseIterable {
   /// Opens the envelope and parses the response.
   case open
   case verify
-  /// Asks publishers for the revocation status. This stage is absent if the response names no publisher.
+  /// Fetches the revocation status from publishers. This stage is absent if the response names no publisher.
   case revocation
   /// Applies the acceptance rules, and makes and seals the result.
   case conclude
@@ -168,7 +168,7 @@ final class StageTimer: Sendable {
     if let seconds { observe(stage, seconds) }
   }
 
-  /// Ends a stage, or the previous stage if that has not ended: a response that cannot be opened is never verified.
+  /// Ends a stage, or the previous stage if it has not ended: an unopened response is never verified.
   func end(_ stage: VerificationStage, unlessOpened before: VerificationStage) {
     end(state.withLock { $0.last } == before ? stage : before)
   }

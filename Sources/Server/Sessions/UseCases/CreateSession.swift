@@ -112,7 +112,7 @@ package struct NewSession: Sendable {
         let known = offered.sorted()
         let those =
           known.isEmpty
-          ? "the relying party's configuration offers nothing" : "there are " + known.joined(separator: ", ")
+          ? "the relying party's configuration offers no protocol" : "there are " + known.joined(separator: ", ")
         faults.add(
           "/protocols/\(index)", "is not offered here; \(those)" + Spelling.hint(for: name, among: known),
           code: .apiProtocolUnsupported)
@@ -149,7 +149,7 @@ package struct NewSession: Sendable {
     return HostedPageOptions(purpose: body.purpose, translations: body.translations, returnURL: body.returnURL)
   }
 
-  /// Only wallets that post the response themselves redirect the person.
+  /// Only a wallet that posts the response itself redirects the person.
   private static func redirectURI(
     _ body: CreateSessionBody, _ families: Set<ProtocolFamily>, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> String? {
@@ -168,7 +168,7 @@ package struct NewSession: Sendable {
     return address
   }
 
-  /// A person may be sent only to the relying party's own addresses.
+  /// The page and wallets may send a person only to the relying party's own addresses.
   private static func checkAddress(
     _ address: String, at pointer: String, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) {
@@ -180,7 +180,7 @@ package struct NewSession: Sendable {
     }
   }
 
-  /// The named merchant, or the only merchant: the order of merchants never decides whose certificate encrypts
+  /// The named merchant, or the only merchant: the order of merchants must not decide whose certificate encrypts
   /// responses.
   private static func apple(
     _ name: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
@@ -264,7 +264,7 @@ package enum RedirectURI {
     }
   }
 
-  /// Adds a response code: to the fragment, which no server sees, or to the query of an app's address.
+  /// Adds a response code to the fragment, which no server sees. For an app's address, adds it to the query.
   static func adding(_ code: ResponseCode, to address: String) -> String {
     // Only an app's scheme has a dot.
     let isApp = address.prefix { $0 != ":" }.contains(".")
@@ -306,7 +306,7 @@ package struct CreateSessionBody: Equatable, Sendable {
     Field(
       "protocols", \.protocols, protocols,
       """
-      The protocols to ask by, each once. The wallet responds by one of them, once. `apple-in-app`, \
+      The protocols to offer, each once. The wallet responds once, by one of them. `apple-in-app`, \
       `iso-18013-5-proximity` and `openid4vp-iso-18013-7-annex-b` are each offered without others. `org-iso-mdoc` and \
       `openid4vp-v1-…` go together, and with them one of `openid4vp` and `openid4vp-eu-age-verification`. The latter \
       asks for the document types that the relying party has configured for it, keeps no element, and holds a short \
@@ -335,7 +335,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       "Why you ask, in your own words: the hosted page shows it. Only where the session has a hosted page."),
     .optional(
       "purpose_translations", \.translations, .translations, or: [],
-      "The purpose in further languages: the hosted page shows the person's, or `purpose` if that is not among them."),
+      "The purpose in further languages. The hosted page shows it in the person's language, otherwise `purpose`."),
     .optional(
       "return_url", \.returnURL, address,
       """
@@ -345,21 +345,21 @@ package struct CreateSessionBody: Equatable, Sendable {
       """),
     .optional(
       "apple_merchant_id", \.appleMerchantID, .text(),
-      "The Apple merchant that asks. Required with `apple-in-app` if the relying party has several; only there."
+      "The Apple merchant of the request. Required with `apple-in-app` if the relying party has several; only there."
     ),
     .optional(
       "intended_use_id", \.intendedUseID, .text(),
       """
-      Which of the relying party's registration certificates the requests carry. Required if it has several. \
-      Everything asked for must be registered in it. Not with `apple-in-app`.
+      Selects the registration certificate that the requests carry. Required if it has several. \
+      It must register all requested elements. Not with `apple-in-app`.
       """),
     .optional(
       "expires_in", \.expiresIn, .integer(Limits.sessionLifetimeRange), or: Limits.sessionLifetime,
-      "Seconds in which a response is taken."),
+      "Seconds for which the session accepts a response."),
     .optional(
       "client_reference_id", \.clientReferenceID, .text(1...Limits.metadataValueCharacters),
-      "Your own name for this attempt. It comes back with the session."),
-    .optional("metadata", \.metadata, .metadata, or: [], "Further texts that you want to find with the session."))
+      "Your own name for this attempt. Replies about the session include it."),
+    .optional("metadata", \.metadata, .metadata, or: [], "Further texts that you want to store with the session."))
 
   /// Replaces a template's name by its request.
   fileprivate mutating func expand(by party: RelyingParty, _ faults: inout Faults) {

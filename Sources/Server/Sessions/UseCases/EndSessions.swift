@@ -32,7 +32,7 @@ extension VerificationService {
     }
   }
 
-  /// Lets the time of a waiting session pass, in test mode only.
+  /// Makes a waiting session expire, in test mode only.
   package func expire(_ id: String, as caller: Caller) async throws(ServiceError) {
     guard mode == .test else { throw ServiceError(.apiNotFound) }
     let address = try caller.address(of: id)
@@ -59,7 +59,7 @@ extension VerificationService {
   private static let wrongState = ServiceError(
     .sessionWrongState, "Only a session that requires input can be canceled.")
 
-  /// `POST /v1/verification_sessions/{id}/redact`: erases everything of a session but ids, times, status and codes.
+  /// `POST /v1/verification_sessions/{id}/redact`: erases all of a session except ids, times, status and codes.
   package func redact(
     _ id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
@@ -91,8 +91,8 @@ extension VerificationService {
   }
 }
 
-/// The reason why a wallet sends no response, as the app or page learned it. Needed if the protocol cannot express the
-/// reason.
+/// The reason why a wallet sends no response, as far as the app or page knows. Required if the protocol cannot express
+/// the reason.
 package enum CancelReason: String, Sendable, CaseIterable {
   case declined, unavailable, failed
 
@@ -115,7 +115,7 @@ package struct CancelBody: Equatable, Sendable {
     .optional(
       "reason", \.reason, .choice("CancelReason", "Why there is no response."),
       """
-      Why there is no response, as the app or page knows: the person declined, no wallet was available, or it \
+      Why there is no response, as far as the app or page knows: the person declined, no wallet was available, or it \
       failed. Required with a client secret.
       """))
 }

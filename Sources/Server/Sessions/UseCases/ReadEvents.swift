@@ -60,7 +60,7 @@ extension EventQuery {
     .after("events", like: EventID.pattern, "The id of the last entry on the previous page.", { EventID($0) }) {
       $0.startingAfter = $1
     },
-    .choice(EventType.self, "type", "EventType", "Events of this type only.") { $0.type = $1 })
+    .choice(EventType.self, "type", "EventType", "Only events of this type.") { $0.type = $1 })
 }
 
 extension DeliveryQuery {
@@ -75,7 +75,7 @@ extension DeliveryQuery {
       "Deliveries of this status; by default `dead`, or any with `event`."
     ) { $0.status = $1 },
     .value(
-      "event", .text(like: EventID.pattern), "Deliveries of this event only.", rule: "must be an event's id",
+      "event", .text(like: EventID.pattern), "Only deliveries of this event.", rule: "must be an event's id",
       { EventID($0) }, { $0.event = $1 }))
 }
 
@@ -104,7 +104,7 @@ extension VerificationService {
     try await stored { store throws(StoreError) in try await store.auditHeads(of: only?.id) }
   }
 
-  /// Reads lines for the caller's relying party, or for all relying parties with nil.
+  /// Reads lines for the caller's relying party; nil reads them for all relying parties.
   private func lines(
     for caller: Caller, _ read: (String?) async throws(StoreError) -> [AuditLine]
   ) async throws(ServiceError) -> Reply {
@@ -125,7 +125,7 @@ package struct AuditQuery: Sendable {
     AuditQuery(),
     .value(
       "node", .text(like: "^[a-z0-9.-]{1,63}$"), "The node's name.", isRequired: true,
-      rule: "must be the name of a node, as `/v1/audit/heads` has it", { NodeName($0) }, { $0.node = $1 }),
+      rule: "must be the name of a node, as listed by `/v1/audit/heads`", { NodeName($0) }, { $0.node = $1 }),
     .whole(
       "after", 0...Int64.max, "Entries after this sequence; 0 by default.",
       rule: "must be the sequence of an entry, or 0", { $0.after = $1 }),

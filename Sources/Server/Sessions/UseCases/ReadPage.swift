@@ -74,12 +74,13 @@ struct PageView: Sendable {
     .always("id", \.record.address.id.text, .written(like: SessionID.pattern), "The session's id."),
     .always("livemode", \.mode.isLive, .flag, "Whether the server runs in live mode."),
     .always(
-      "mode", \.mode, .word, "The server's mode: `staging` has real wallets and test trust, `test` also mock wallets."),
+      "mode", \.mode, .word,
+      "The server's mode: `staging`: real wallets with sandbox documents. `test`: also mock wallets."),
     .always("status", \.state.status, .word, "The session's state."),
     .always(
       "request_fetched", \.isFetched, .flag, "Whether a wallet fetched the request while this call waited (`wait`)."),
     .always(
-      "expires_at", \.record.expiresAt, .seconds, "When the session stops to accept a response, in Unix seconds."),
+      "expires_at", \.record.expiresAt, .seconds, "When the session stops accepting a response, in Unix seconds."),
   ]
 
   private static let party: [WrittenMember<PageView>] = [
@@ -90,7 +91,7 @@ struct PageView: Sendable {
       "logo_dark_url", { $0.path(of: $0.page.darkLogo, "logo_dark") }, .written(),
       "The path of its logo for dark ground."),
     .always(
-      "shows_reason", \.page.showsReason, .flag, "Whether people read why a document was refused (`last_error`)."),
+      "shows_reason", \.page.showsReason, .flag, "Whether the page shows why a document was rejected (`last_error`)."),
     .ifAny("purpose", \.options.purpose, .written(), "Why the relying party asks, in its own words."),
     .ifAny(
       "purpose_translations", { $0.options.translations.isEmpty ? nil : $0.options.translations }, .translations,
@@ -106,7 +107,7 @@ struct PageView: Sendable {
   ]
 
   private static let request: [WrittenMember<PageView>] = [
-    .always("all_documents", \.content.request.requiresAllDocuments, .flag, "Whether every document is needed."),
+    .always("all_documents", \.content.request.requiresAllDocuments, .flag, "Whether every document is required."),
     .always(
       "documents", { $0.content.request.documents.map(AskedDocument.init) }, AskedDocument.shape.list,
       "The requested documents."),
@@ -136,7 +137,7 @@ private struct AskedDocument: Sendable {
   }
 
   static let shape = Shape<AskedDocument>.open(
-    "AskedDocument", "A requested document, as a person reads it.",
+    "AskedDocument", "A requested document, in words for the person.",
     [
       .always("doc_type", \.request.docType, .written(), "The document type."),
       .always("label", { $0.definition?.label ?? $0.request.docType }, .written(), "The type's name for people."),
@@ -150,14 +151,14 @@ private struct AskedDocument: Sendable {
     let alternatives: [NamedElement]
 
     static let shape = Shape<Element>.open(
-      "AskedElement", "A requested element, as a person reads it.",
+      "AskedElement", "A requested element, in words for the person.",
       [
         .always("namespace", \.name.namespace, .written(), "The element's namespace."),
         .always("identifier", \.name.identifier, .written(), "The element's identifier."),
         .always("label", { $0.name.label ?? "" }, .written(), "The element's name for people."),
         .always("is_kept", \.request.retention.isIntended, .flag, "Whether the relying party intends to keep it."),
-        .always("required", \.request.isRequired, .flag, "Whether the response is refused without it."),
-        .always("alternatives", \.alternatives, NamedElement.shape.list, "Elements that may come in its place."),
+        .always("required", \.request.isRequired, .flag, "Whether a response without it is rejected."),
+        .always("alternatives", \.alternatives, NamedElement.shape.list, "Elements that may replace it."),
       ])
   }
 }

@@ -88,7 +88,7 @@ package struct ReadQuery: Sendable {
   /// The response code; required if the responding browser or wallet got one.
   var responseCode: String?
 
-  /// A single session always includes its requests and report. Naming them, as for a list, changes nothing.
+  /// A single session always includes its requests and report. Naming them, as for a list, has no effect.
   private static let parts = ["result"] + SessionPart.allCases.map(\.rawValue)
 
   package static let form = Query(
@@ -109,13 +109,19 @@ extension SessionQuery {
     .after("sessions", like: SessionID.pattern, "The id of the last entry on the previous page.", { SessionID($0) }) {
       $0.startingAfter = $1
     },
-    .choice(SessionStatus.self, "status", "SessionStatus", "Sessions of this status only.") { $0.status = $1 },
-    text("client_reference_id", Limits.metadataValueCharacters, "Sessions with this id of yours only.") {
+    .choice(SessionStatus.self, "status", "SessionStatus", "Only sessions of this status.") { $0.status = $1 },
+    text("client_reference_id", Limits.metadataValueCharacters, "Only sessions with this id of your own.") {
       $0.clientReferenceID = $1
     },
-    .whole("created[gte]", seconds, "Sessions created then or later only, in Unix seconds.") { $0.createdFrom = $1 },
-    .whole("created[lt]", seconds, "Sessions created earlier only, in Unix seconds.") { $0.createdBefore = $1 },
-    text("doc_type", 255, "Sessions that ask for this document only.") { $0.docType = $1 },
+    .whole(
+      "created[gte]", seconds,
+      "Only sessions created at or after this time, in Unix seconds."
+    ) { $0.createdFrom = $1 },
+    .whole(
+      "created[lt]", seconds,
+      "Only sessions created before this time, in Unix seconds."
+    ) { $0.createdBefore = $1 },
+    text("doc_type", 255, "Only sessions that request this document type.") { $0.docType = $1 },
     .list(
       "expand[]", parts, of: SessionPart.allCases.map(\.rawValue), isSet: true,
       "Further members to include, each once."
@@ -130,7 +136,7 @@ extension SessionQuery {
   ) -> Query<SessionQuery>.Member {
     .value(
       name, Schema.text(1...most).with("pattern", "^[^\\x00]*$"), summary,
-      rule: "must have 1 to \(most) characters, none of them NUL",
+      rule: "must have 1 to \(most) characters other than NUL",
       { (1...most).contains($0.unicodeScalars.count) && !$0.contains("\0") ? $0 : nil }, set)
   }
 

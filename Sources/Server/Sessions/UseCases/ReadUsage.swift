@@ -1,7 +1,7 @@
 import Base
 
 extension VerificationService {
-  /// `GET /v1/usage`: what a relying party has in the store, beside its quota.
+  /// `GET /v1/usage`: a relying party's usage of the store, beside its quota.
   package func usage(as caller: Caller) async throws(ServiceError) -> Reply {
     let party = caller.relyingParty
     return Reply(json: UsageView.shape.write(UsageView(used: try await usage(of: party), quota: party.quota)))
@@ -20,7 +20,7 @@ struct UsageView: Sendable {
   }
 
   static let shape = Shape<UsageView>.open(
-    "Usage", "What the relying party has in the store, beside its quota.",
+    "Usage", "The relying party's usage of the store, beside its quota.",
     [
       .always("object", { _ in "usage" }, .kind, "`usage`."),
       .always(
@@ -28,19 +28,19 @@ struct UsageView: Sendable {
         "Sessions that wait for a response."),
       .always(
         "bytes", { Share($0.used.bytes, of: $0.quota.bytes) }, share,
-        "Bytes of sessions, with everything kept of them."),
+        "Bytes of sessions and of everything kept with them."),
       .always(
         "idempotency_bytes", { Share($0.used.idempotencyBytes, of: $0.quota.idempotencyBytes) }, share,
         "Bytes of replies that are kept under idempotency keys."),
     ])
 
-  /// As large as every client's numbers are exact.
+  /// The largest integer that every client represents exactly.
   private static let number = Shape<Int64>.integer(0...((1 << 53) - 1))
 
   private static let share = Shape<Share>.open(
-    "UsageShare", "A use, and its bound.",
+    "UsageShare", "A usage and its limit.",
     [
       .always("used", \.used, number, "What is used."),
-      .orNull("limit", \.limit, number, "The bound; null if the configuration sets none."),
+      .orNull("limit", \.limit, number, "The limit; null if the configuration sets none."),
     ])
 }

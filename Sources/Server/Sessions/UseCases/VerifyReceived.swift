@@ -6,11 +6,12 @@ import Presentation
 
 /// `POST /v1/verifications`: the verdict on a response that another stack requested and received.
 ///
-/// The caller gives the session transcript, or what its protocol makes the transcript of. So the caller alone knows that
-/// the transcript is its own, and answers for the challenge's single use; `nonce_id` leaves the latter to this server.
-/// Beyond that the response is verified as a submitted one is. Only its report and its audit entry are kept.
+/// The caller gives the session transcript, or the values from which its protocol builds the transcript. Only the
+/// caller knows that the transcript is its own. It is responsible for the challenge's single use; with `nonce_id`, this
+/// server is. Otherwise the response is verified like a submitted response. Only its report and its audit entry are
+/// kept.
 extension VerificationService {
-  /// 200, whatever the verdict is.
+  /// 200 for any verdict.
   package func verify(
     _ body: JSON, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
@@ -44,8 +45,8 @@ extension VerificationService {
     }
   }
 
-  /// Uses up the caller's name of a challenge, durably and before anything is opened. A crash before the verification
-  /// leaves the name free again.
+  /// Consumes the caller's name of a challenge, durably and before anything is opened. A crash before the verification
+  /// releases the name.
   private func useUp(_ nonceID: String, of party: RelyingParty) async throws(ServiceError) {
     // No request has this method, so no Idempotency-Key collides with the name.
     let claim = try IdempotencyClaim(
@@ -74,7 +75,8 @@ extension VerificationService {
   }
 
   /// The verdict on a DeviceResponse under the given anchors, for test mode's `/check`. Nothing is kept, no relying
-  /// party's policy applies, and revocation is not checked. Without a request every verified element is in the result.
+  /// party's policy applies, and revocation is not checked. Without a request, the result contains every verified
+  /// element.
   /// - Parameter request: the API's form, or a DCQL query.
   package func check(
     _ response: [UInt8], _ transcript: [UInt8], under trust: any IssuerTrust, request: JSON?, at time: Timestamp?
@@ -113,7 +115,7 @@ extension Verdict {
   }
 }
 
-/// A response with what it was made for.
+/// A response with the values that it was made for.
 enum ReceivedResponse {
   case transcript(SessionTranscript, name: String, readerKey: PrivateKey?)
   case envelope(nonce: [UInt8], AppleConfiguration)
@@ -195,11 +197,11 @@ package struct VerificationBody: Equatable, Sendable {
     ),
     .optional("org_iso_mdoc", \.annexC, annexC, "A response by ISO/IEC TS 18013-7, Annex C."),
     .optional("apple_in_app", \.apple, apple, "The response to an iPhone app, for one of your configured merchants."),
-    .optional("request", \.request, PresentationInput.shape, "What you asked for, as in a session."),
-    .optional("dcql_query", \.query, DCQLQuery.shape, "What you asked for, as a DCQL query."),
+    .optional("request", \.request, PresentationInput.shape, "The request, as in a session."),
+    .optional("dcql_query", \.query, DCQLQuery.shape, "The request, as a DCQL query."),
     .optional(
       "device_request", \.deviceRequest, .someBase64URL,
-      "What you asked for, as a DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1) in base64url: every element must come."
+      "The request, as a DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1) in base64url: every element is required."
     ),
     .optional(
       "reader_key", \.readerKey, .text(1...Limits.submittedKeyBytes),
@@ -210,10 +212,10 @@ package struct VerificationBody: Equatable, Sendable {
     .optional(
       "nonce_id", \.nonceID, .text(),
       """
-      Your name of the challenge, such as its nonce. The server keeps its hash for 24 hours, and refuses a second \
-      response with it (`session.already_used`). Without it you answer for the challenge's single use.
+      Your own name for the challenge, such as its nonce. The server keeps its hash for 24 hours, and refuses a second \
+      response with it (`session.already_used`). Without it, you must ensure the challenge's single use.
       """),
-    .optional("at", \.time, time, "The time to verify at, in Unix seconds, in test mode only. By default now."))
+    .optional("at", \.time, time, "The time of the verification, in Unix seconds; in test mode only. By default now."))
 
   private static let time = Shape<Int64>.integer(0...253_402_300_799).map {
     Timestamp(secondsSince1970: $0)
@@ -227,26 +229,26 @@ package struct VerificationBody: Equatable, Sendable {
     + "it was not encrypted."
 
   private static let openID4VP = Shape.object(
-    "OpenID4VPHandover", "The request's parameters that the handover has.", OpenID4VPHandover.init,
+    "OpenID4VPHandover", "The request's parameters that the handover contains.", OpenID4VPHandover.init,
     Field("client_id", \.clientID, text, "The client identifier with its prefix."),
     Field("response_uri", \.responseURI, text, "The address to which the wallet posted."),
     Field("nonce", \.nonce, text, "The nonce."),
     .optional("jwk_thumbprint", \.thumbprint, thumbprint, keyNote))
 
   private static let web = Shape.object(
-    "OpenID4VPDCAPIHandover", "The request's parameters that the handover has, and the page's origin.",
+    "OpenID4VPDCAPIHandover", "The request's parameters that the handover contains, and the page's origin.",
     WebHandover.init,
     Field("origin", \.origin, text, "The page's origin, `https://host[:port]`."),
     Field("nonce", \.nonce, text, "The nonce."),
     .optional("jwk_thumbprint", \.thumbprint, thumbprint, keyNote))
 
   private static let annexC = Shape.object(
-    "MdocHandover", "What the handover has.", AnnexCHandover.init,
+    "MdocHandover", "The values that the handover contains.", AnnexCHandover.init,
     Field("origin", \.origin, text, "The page's origin, `https://host[:port]`."),
     Field("encryption_info", \.encryptionInfo, text, "`encryptionInfo` exactly as it was sent, in base64url."))
 
   private static let apple = Shape.object(
-    "AppleInAppHandover", "What the transcript has.", AppleHandover.init,
+    "AppleInAppHandover", "The values that the transcript contains.", AppleHandover.init,
     Field(
       "nonce", \.nonce,
       Shape<[UInt8]>.anyBase64.checked(
@@ -256,7 +258,7 @@ package struct VerificationBody: Equatable, Sendable {
 }
 
 extension VerificationBody {
-  /// What the response was made for; nil with the faults noted.
+  /// The values that the response was made for. Nil, with the faults noted, if they are invalid.
   func received(by party: RelyingParty, _ faults: inout Faults) -> ReceivedResponse? {
     let forms: [(name: String, isThere: Bool)] = [
       ("session_transcript", transcript != nil), ("openid4vp", openID4VP != nil), ("openid4vp_dc_api", web != nil),
@@ -300,7 +302,7 @@ extension VerificationBody {
     return key
   }
 
-  /// What was asked for; nil with the faults noted.
+  /// The request. Nil, with the faults noted, if it is invalid.
   func presentationRequest(
     for party: RelyingParty, circuits: [KnownCircuit], _ faults: inout Faults
   ) -> PresentationRequest? {
@@ -319,19 +321,19 @@ extension VerificationBody {
     ).request(input, at: request == nil ? "" : "/request", &faults)
   }
 
-  /// Whether exactly one of the forms is there; otherwise the fault is noted.
+  /// Whether exactly one of the forms is present; otherwise notes the fault.
   private static func isOne(of forms: [(name: String, isThere: Bool)], _ faults: inout Faults) -> Bool {
     let given = forms.filter(\.isThere)
     if given.count == 1 { return true }
     let names = forms.map(\.name).alternatives
     faults.add(
       given.last.map { "/\($0.name)" } ?? "/\(forms[0].name)",
-      given.isEmpty ? "is required: send exactly one of \(names)" : "is one too many: send exactly one of \(names)")
+      given.isEmpty ? "is required: send exactly one of \(names)" : "excludes the others: send exactly one of \(names)")
     return false
   }
 }
 
-/// The reply: the verdict as a session has it.
+/// The reply: the verdict, in the form of a session's.
 struct VerificationView: Sendable {
   let isLive: Bool
   let isUsedOnce: Bool
@@ -349,7 +351,7 @@ struct VerificationView: Sendable {
         "status", { $0.lastError == nil ? "verified" : "failed" }, .written(["verified", "failed"]), "The verdict."),
       .always(
         "single_use", { $0.isUsedOnce ? "server" : "caller" }, .written(["caller", "server"]),
-        "Who answers for the challenge's single use: the server if you sent `nonce_id`, otherwise you."),
+        "Who ensures the challenge's single use: the server if you sent `nonce_id`, otherwise you."),
       .orNull(
         "result", \.result, .any(ResultRendering.shape.schema), "The requested data; null if the response failed."),
       .ifAny(

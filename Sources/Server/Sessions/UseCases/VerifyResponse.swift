@@ -4,7 +4,7 @@ import Mdoc
 import Trust
 
 extension VerificationService {
-  /// `POST /v1/verification_sessions/{id}/submit`: 200, whatever the verdict is. A malformed body is refused before
+  /// `POST /v1/verification_sessions/{id}/submit`: 200 for any verdict. A malformed body is refused before
   /// anything is consumed. Once the challenge is consumed, every fault makes the session failed, and a wallet's own
   /// refusal makes it canceled.
   package func submit(
@@ -53,7 +53,7 @@ extension VerificationService {
       .sessionProtocolMismatch, "The session offers `\(protocolName)`, which this server does not know.")
   }
 
-  /// Makes the attempt, and the reply to the submitter. The reply is kept in the outcome's own transaction.
+  /// Makes the attempt, and returns the reply to the submitter. The reply is kept in the outcome's transaction.
   func reply(
     to response: WalletResponse, by wallet: any WalletProtocol, of address: SessionAddress, as caller: Caller,
     code: ResponseCodeHash? = nil, claim: IdempotencyClaim?
@@ -89,7 +89,7 @@ extension VerificationService {
   }
 
   /// Makes the one attempt at a session's challenge: consume (commit) → open → verify → outcome (commit). After the
-  /// consumption every fault makes the session failed. If the second commit is missing, the session reads as
+  /// consumption every fault makes the session failed. If the second commit is missing, the session counts as
   /// interrupted.
   /// - Parameter completion: makes the reply to keep in the outcome's transaction from the changed session.
   func verify(
@@ -156,7 +156,8 @@ extension VerificationService {
     return .verdict(judged.verdict, draft)
   }
 
-  /// Authenticates a response, asks for its revocation status, and judges it. The caller holds a slot of the gate.
+  /// Authenticates a response, fetches its revocation status, and decides whether to accept it. The caller holds a slot
+  /// of the gate.
   func judge(
     _ request: PresentationRequest, for relyingParty: RelyingParty, under trust: TrustStore, at now: Timestamp,
     _ stages: StageTimer, authenticate: (MdocVerifier, Timestamp) -> Authentication
@@ -239,7 +240,7 @@ package struct SubmitBody: Equatable, Sendable {
   let code: ResponseCodeHash?
 
   package static let shape: Shape<SubmitBody> = {
-    let summary = "A wallet's response. `protocol` says which form `data` has."
+    let summary = "A wallet's response. `protocol` determines the form of `data`."
     let form = object("SubmitVerificationSession", summary, .any([:]))
     let titles = forms.map(\.title)
     let choices = forms.map { form in
@@ -271,7 +272,7 @@ package struct SubmitBody: Equatable, Sendable {
       .optional(
         PostedParameters.codeHash, \.code, .responseCodeHash,
         """
-        With a client secret only: the SHA-256 of a response code that the page has made, in base64url. The session \
+        Only with a client secret: the SHA-256 of a response code that the page made, in base64url. The session \
         is then read with that code, and the reply has none.
         """))
   }

@@ -62,8 +62,9 @@ extension VerificationService {
   }
 
   /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, made at each fetch, for
-  /// anybody who knows the session's id.
-  /// - Parameter parameters: reads the posted form, once the session was found to wait: the sender controls its cost.
+  /// anyone who knows the session's id.
+  /// - Parameter parameters: reads the posted form. It is called only for a waiting session, since the sender controls
+  ///   its cost.
   package func walletRequest(
     _ session: String, of relyingParty: String, parameters: @autoclosure () throws(ServiceError) -> JSON? = nil
   ) async throws(ServiceError) -> [UInt8] {
@@ -90,7 +91,8 @@ extension VerificationService {
   /// the waiting page has its own response code. The reply does not depend on the verdict, except for feedback: 400
   /// with `error` and `error_description` (RFC 6749, 4.1.2.1). OpenID4VP 1.0, 8.2 requires 200 for processed responses,
   /// and does not define the reply to a rejected response.
-  /// - Parameter parameters: reads the posted form, once the session was found to wait: the sender controls its cost.
+  /// - Parameter parameters: reads the posted form. It is called only for a waiting session, since the sender controls
+  ///   its cost.
   package func receiveWalletResponse(
     _ parameters: @autoclosure () throws(ServiceError) -> JSON, session: String, of relyingParty: String
   ) async throws(ServiceError) -> Reply {
@@ -123,8 +125,8 @@ extension VerificationService {
     on code: Code?, _ attempted: Attempted, to relyingParty: RelyingParty
   ) -> (error: String, description: String)? {
     guard relyingParty.openID4VP.walletFeedback ?? !mode.isLive else { return nil }
-    guard let code, code != .sessionInterrupted else { return ("server_error", "The response was not judged.") }
-    guard !mode.isLive else { return ("invalid_request", "The response was refused.") }
+    guard let code, code != .sessionInterrupted else { return ("server_error", "The response was not verified.") }
+    guard !mode.isLive else { return ("invalid_request", "The response was rejected.") }
     let report = attempted.record.report
     let checks = (report?.checks ?? []) + (report?.documents.flatMap(\.checks) ?? [])
     let detail = checks.first { $0.code == code.rawValue && $0.outcome == Check.Outcome.failed.rawValue }?.detail
@@ -177,7 +179,7 @@ package enum PostedParameters {
       "presentation_submission": token.described(
         "The description that wallets of ISO/IEC TS 18013-7, Annex B, send with it."),
       "error": Schema.text.orNull.described("The wallet's refusal (OpenID4VP 1.0, 8.5), such as `access_denied`."),
-      "error_description": Schema.text.orNull.described("The wallet's own words, which are kept with the session."),
+      "error_description": Schema.text.orNull.described("The wallet's own words; kept with the session."),
     ])
   }
 
@@ -201,7 +203,7 @@ package enum PostedParameters {
 }
 
 extension WalletResponse {
-  /// Notes in the response the code hash of the `response_uri` to which it was posted.
+  /// Notes in the response the code hash from the `response_uri` that it was posted to.
   fileprivate mutating func note(_ code: ResponseCodeHash) {
     guard case .response(.parameters(let parameters)) = self else { return }
     let noted = JSON.Member(PostedParameters.codeHash, .string(code.text))
@@ -210,7 +212,7 @@ extension WalletResponse {
 }
 
 extension RelyingParty {
-  /// The relying party's origins and client identifiers: wallets may use a wrong one by mistake.
+  /// The relying party's origins and client identifiers, any of which a wallet may use by mistake.
   var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.flatMap(\.certifiedClientIDs)) }
 
   /// The registration certificate of a session's request, or its replacement.

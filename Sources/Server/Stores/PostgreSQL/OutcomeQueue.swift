@@ -2,7 +2,8 @@ import Base
 import Sessions
 
 /// Records the outcomes of a node one after the other, since each locks the head of the node's audit chain until its
-/// commit is on disk. Outcomes that arrive during a commit share the next commit, and need no connections of their own.
+/// commit is on disk. Outcomes that arrive during a commit share the next commit, so they need no connections of their
+/// own.
 final class OutcomeQueue: Sendable {
   /// Maximum number of outcomes in one commit. Bounds a caller's wait, and the number of outcomes that are repeated if
   /// one fails.

@@ -3,7 +3,7 @@ import Glibc
 import Sessions
 
 /// A libpq URL (PostgreSQL 15, 34.1.1.2). It may contain a password, so it is never printed; `description` names only
-/// hosts and database. libpq takes the rest from `PGPASSWORD`, the password file and the like.
+/// hosts and database. libpq takes all other settings from `PGPASSWORD`, the password file and similar sources.
 package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
   let url: String
   package let description: String
@@ -14,15 +14,15 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
   }
 
-  /// - Throws: `ConfigurationError` if the text is not a PostgreSQL URL, if it names a connection service, or if the
-  ///   database is on another machine and need not prove its identity (`sslmode=verify-full`).
+  /// - Throws: Throws `ConfigurationError` if the text is not a PostgreSQL URL or names a connection service. Also
+  ///   throws if the database is on another machine and `sslmode` is not `verify-full`.
   package init(_ url: String) throws(ConfigurationError) {
     // libpq's own message is not shown, since it may quote the URL with its password.
     guard Self.isOne(url), !Self.hasStrayAt(url), let given = Self.options(PQconninfoParse(url, nil)) else {
       throw ConfigurationError("is not a postgresql:// URL; write special characters in it as %XX")
     }
     guard given["service"] == nil else {
-      throw ConfigurationError("must name hosts and database itself, and no connection service")
+      throw ConfigurationError("must name hosts and database, and no connection service")
     }
     // The order of libpq: the URL, then the environment, then the built-in defaults.
     let merged = (Self.options(PQconndefaults()) ?? [:]).merging(given) { _, given in given }
@@ -38,12 +38,12 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     let isLocal = (addresses.isEmpty ? hosts : addresses).allSatisfy(Self.isOnThisMachine)
     guard isLocal || merged["sslmode"] == "verify-full" else {
       throw ConfigurationError(
-        "\(description) is beyond this machine and needs sslmode=verify-full, so that the database proves who it is "
-          + "(and sslrootcert, where its authority is not in ~/.postgresql/root.crt)")
+        "\(description) is on another machine and needs sslmode=verify-full, so that the database proves its identity "
+          + "(and sslrootcert, unless its authority is in ~/.postgresql/root.crt)")
     }
   }
 
-  /// True if the URL has another `@` beside the `@` after the password. The password then contains unescaped special
+  /// True if the URL has a further `@` besides the one after the password. The password then contains unescaped special
   /// characters. libpq would take a part of the password for a host or database name, which may be printed.
   private static func hasStrayAt(_ url: String) -> Bool {
     let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)

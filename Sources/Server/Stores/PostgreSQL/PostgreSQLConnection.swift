@@ -51,7 +51,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
     farewell.deallocate()
   }
 
-  /// READ COMMITTED: the statements judge a row as it is now. Commits are on disk before they are acknowledged: a power
+  /// READ COMMITTED: the statements see the current row. Commits are on disk before they are acknowledged: a power
   /// cut could otherwise undo the consume of a challenge. If the setting is already stricter, it is kept.
   private static let settings = """
     SET default_transaction_isolation = 'read committed';
@@ -263,7 +263,7 @@ extension PostgreSQLConnection {
 }
 
 extension StoreError {
-  /// Maps a SQLSTATE (PostgreSQL 15, Appendix A): `unavailable` if the cause may pass by itself, else `corrupt`. The
+  /// Maps a SQLSTATE (PostgreSQL 15, Appendix A): `unavailable` if the cause may be temporary, otherwise `corrupt`. The
   /// server's message is left out, since it may quote values.
   init(sqlState: String) {
     let name = "PostgreSQL \(sqlState)"

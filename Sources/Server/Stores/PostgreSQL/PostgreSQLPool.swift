@@ -4,7 +4,7 @@ import Sessions
 
 /// A few connections to one database. Each has a thread that reconnects when the connection is lost. All share one
 /// queue, in which callers take turns (`FairTurns`): no caller can have all connections, and lists take at most a
-/// quarter. While there is no connection, work is refused at once.
+/// quarter. Without a connection, work is refused at once.
 // Unchecked, since the compiler does not see into pthreads. Every variable property is touched only with `mutex` held.
 // A connection is used only by the thread that took it from `spare` or made it.
 final class PostgreSQLPool: @unchecked Sendable {
@@ -91,7 +91,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Ends the threads after the queued jobs, without waiting: also for a store that is deallocated without `close`.
+  /// Ends the threads after the queued jobs, without waiting: also if a store is deallocated without `close`.
   func stop() {
     locked {
       isClosing = true

@@ -4,10 +4,10 @@ import Sessions
 /// Sessions in a PostgreSQL database, which any number of nodes share.
 ///
 /// Each decision is one statement, so only one of two nodes takes a challenge. Creating a session and consuming its
-/// challenge take one round trip each. The node's clock gives the time. While there is no connection, every call throws
+/// challenge take one round trip each. The node's clock gives the time. Without a connection, every call throws
 /// `unavailable`.
 package struct PostgreSQLStore: DatabaseStore {
-  /// Connections of one node. More would not commit faster, since all share the database's cores and disk.
+  /// Connections of one node. More connections would not commit faster, since all share the database's cores and disk.
   package static let connections = 8
 
   package let mode: ServerMode
@@ -69,9 +69,9 @@ package struct PostgreSQLStore: DatabaseStore {
 
   package func close() async { await parts.pool.close() }
 
-  /// One conditional update decides; only if it changes nothing is the reason looked up. The inner query locks the row
-  /// and returns the material from before the update. It is MATERIALIZED so that it runs once: a plan made while the
-  /// table was small could run it for each open session.
+  /// One conditional update decides. The reason is looked up only if the update changes nothing. The inner query locks
+  /// the row and returns the material from before the update. It is MATERIALIZED so that it runs once: a plan made
+  /// while the table was small could run it for each open session.
   package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
@@ -119,7 +119,7 @@ package struct PostgreSQLStore: DatabaseStore {
 
   // MARK: Outbox
 
-  /// Nodes that call this at the same time share the events between them: each skips the rows that another has locked.
+  /// Concurrent calls share the events: each node skips the rows that another node has locked.
   package func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int {
@@ -212,7 +212,7 @@ extension PostgreSQLConnection {
       """
   }
 
-  /// Four values: the node, the entry, the hash that the entry has if it is the node's first, and the relying party.
+  /// Four values: the node, the entry, the hash of the entry if it is the node's first, and the relying party.
   static func values(of entry: AuditEntry, _ node: NodeName) -> [SQLValue] {
     let first = AuditLink(entry, after: AuditHead(beginning: node))
     return [.text(node.text), .blob(first.entry), .blob(first.head.hash), .text(entry.address.relyingParty)]

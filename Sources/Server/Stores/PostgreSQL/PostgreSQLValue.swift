@@ -14,7 +14,7 @@ extension SQLValue {
     }
   }
 
-  /// TEXT cannot hold a NUL character, which is replaced so that the result equals no stored text.
+  /// TEXT cannot hold a NUL character. It is replaced so that the result equals no stored text.
   private static func characters(_ text: String) -> [UInt8] {
     Array(text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}").utf8 : text.utf8)
   }

@@ -19,7 +19,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   /// Nanoseconds after which a group takes no further write.
   private static let longestGroup: Int64 = 5_000_000
 
-  /// Maximum milliseconds from the beginning of a group of several writes to the next group. The pause is one
+  /// Maximum milliseconds between the beginnings of two groups, if the first has several writes. The pause is one
   /// millisecond for each write.
   private static let longestPace = 4
 
@@ -63,7 +63,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     mutex.deallocate()
   }
 
-  /// Runs `body` on the thread, in a transaction of its own or together with other writes. Returns after the commit.
+  /// Runs `body` on the thread, in a separate transaction or together with other writes. Returns after the commit.
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
@@ -181,7 +181,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     paced = group.count > 1 ? Deadline(in: .nanoseconds(max(0, start + pace - Deadline.now()))) : nil
   }
 
-  /// Runs the next read in a transaction of its own, so that it sees one snapshot, for at most `Limits.listSeconds`.
+  /// Runs the next read in a separate transaction, so that it sees one snapshot, for at most `Limits.listSeconds`.
   private func read(on connection: SQLiteConnection) {
     guard let job = locked({ queue.popFirst() }) else { return }
     connection.allowRead(.seconds(Limits.listSeconds))

@@ -9,8 +9,8 @@ package protocol DatabaseStore: SessionStore, DatabaseReader {
   /// The node of this process: audit entries are appended to its chain.
   var node: NodeName { get }
 
-  /// Records an outcome with its event, its audit entry and the kept reply. If it does not apply, changes nothing and
-  /// returns false.
+  /// Records an outcome with its event, its audit entry and the kept reply. Changes nothing and returns false if the
+  /// outcome does not apply.
   func record(
     _ change: OutcomeChange, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> Bool
@@ -59,7 +59,7 @@ extension DatabaseReader {
   }
 }
 
-/// The words of SQL that differ between the databases.
+/// The parts of SQL that differ between the databases.
 package struct Dialect: Sendable {
   let sessionKey: String
   /// The columns, besides the id, by which an event refers to its session.
@@ -143,7 +143,7 @@ package enum SQLValue: Sendable {
 
   static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
   static func time(_ time: Timestamp?) -> SQLValue { .integer(time?.secondsSince1970) }
-  /// A text that no database cuts short: those with a NUL are not found by it.
+  /// A text that no database truncates: a text with a NUL matches nothing.
   static func searchable(_ text: String?) -> SQLValue { .text(text.flatMap { $0.contains("\0") ? nil : $0 }) }
   static func type(_ type: EventType) -> SQLValue { .text(type.status.rawValue) }
 }
@@ -181,7 +181,7 @@ extension StoredRow {
 /// Work for a connection's thread, and the callback for the caller that waits.
 struct StoreJob<Connection> {
   let work: (Connection) throws(StoreError) -> Void
-  /// Called once, with nil on success, on the thread that learns the outcome.
+  /// Called once, on the thread that learns the outcome; with nil on success.
   let finish: (StoreError?) -> Void
   let flow = Flow.current
 

@@ -78,7 +78,7 @@ extension DatabaseStore {
       // The row is locked from here on: a reply that is kept meanwhile waits, and then sees the redaction.
       guard let record = try connection.row(address, Connection.dialect.forUpdate)?.record() else { return false }
       if case .redacted = record.state { return false }
-      // If the session failed only by elapsed time, this failure is not yet written.
+      // If the session failed only by timeout, this failure is not yet written.
       let error = record.state(at: now).lastError
       let lastError = error.map { StoredForm.encode($0.redacted) }
       let report = record.report.map { StoredForm.encode($0.redacted()) }
@@ -266,7 +266,7 @@ package struct OutcomeChange: Sendable {
     let kept = results.kept.stored
     // A report whose id has its session's characters is found by the session.
     let reportID = outcome.report?.id.flatMap { $0 == ReportID(of: outcome.address.id).text ? nil : $0 }
-    // The bytes that are kept as long as the session.
+    // The bytes that are kept for as long as the session.
     let bytes = [lastError, report, kept, outcome.evidence].reduce(0) { $0 + ($1?.count ?? 0) }
     values = [
       .text(session.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),

@@ -56,7 +56,7 @@ extension DatabaseStore {
 
 extension DatabaseConnection {
   /// Keeps a reply, unless another request has the claim, and without its content if the session was redacted. The
-  /// session is locked: a redaction either comes before, and is seen here, or after, and erases the reply.
+  /// session is locked: an earlier redaction is seen here, and a later one erases the reply.
   func finish(_ completion: IdempotencyCompletion) throws(StoreError) {
     try run(
       """
@@ -110,7 +110,7 @@ extension DatabaseReader {
 // MARK: The sweep
 
 extension DatabaseStore {
-  /// Sweeps each kind of row in a transaction of its own, if other nodes share the database. Skips locked rows, and so
+  /// Sweeps each kind of row in a separate transaction, if other nodes share the database. Skips locked rows, and so
   /// waits for no request and no other node.
   package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     try await perform("sweep", .write) { [node, mode] connection throws(StoreError) in

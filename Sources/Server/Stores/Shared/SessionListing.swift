@@ -46,7 +46,7 @@ struct SessionListing: Sendable {
   /// used.
   private typealias Branch = (condition: String, index: String?)
 
-  /// - Parameter before: the `seq` that the page's sessions are below.
+  /// - Parameter before: the `seq` that the page's sessions must be below.
   init(
     _ query: SessionQuery, of relyingParty: String, before: Int64, at now: Timestamp, _ dialect: Dialect
   ) {

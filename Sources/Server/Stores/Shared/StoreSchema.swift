@@ -229,7 +229,7 @@ extension StoreSchema {
     """
   }
 
-  /// `due` is when a pending delivery is tried next; while it is tried, `due` is the end of its lease.
+  /// `due` is the time of a pending delivery's next attempt. During an attempt, `due` is the end of its lease.
   private static func deliveries(options: String) -> String {
     """
     CREATE TABLE deliveries (
@@ -252,8 +252,8 @@ extension StoreSchema {
     """
 
   /// Waiting and ended sessions have an index each (`SessionListing`), since one index by status would be written more
-  /// often. The indexes include the columns for counting usage. `bytes` is the kept size of a session or a reply, 0 for
-  /// those from before this step.
+  /// often. The indexes include the columns for counting usage. `bytes` is the kept size of a session or a reply; 0 for
+  /// rows older than this step.
   private static func quotas(_ covering: (String, String) -> String) -> String {
     """
     ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -297,8 +297,8 @@ extension StoreSchema {
 
   private static let eventResult = "ALTER TABLE events ADD COLUMN result TEXT"
 
-  /// Reports of verifications without a session. The id is that of a session that never was: the report is named after
-  /// it.
+  /// Reports of verifications without a session. The id has the form of a session's id, but there is no such session.
+  /// The report's name is derived from it.
   private static func verifications(_ covering: (String, String) -> String) -> String {
     """
     CREATE TABLE verifications (
@@ -310,8 +310,8 @@ extension StoreSchema {
     """
   }
 
-  /// What a list of sessions is filtered by, from `content` and erased with it. `doc_types` has a line break before and
-  /// after each. PostgreSQL's entries must be short, so they leave the types to the row.
+  /// The filters of a list of sessions, copied from `content` and erased with it. `doc_types` has a line break before
+  /// and after each. PostgreSQL's entries must be short, so they leave the types to the row.
   private static func filters(
     text: String, reference: String, types: String, line: String, index: String
   ) -> String {

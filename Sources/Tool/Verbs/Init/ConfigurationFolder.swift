@@ -17,7 +17,7 @@ struct ConfigurationFolder {
     let proxies: [String]
     let relyingParty: String
     let pageName: String
-    /// True for the places and the group of the Debian package.
+    /// True for the paths and the group of the Debian package.
     let isSystem: Bool
     let origins: [String]
     let merchant: (id: String, team: String)?
@@ -148,7 +148,7 @@ struct ConfigurationFolder {
     let settings = #"{ "doc_types": ["org.iso.18013.5.1.mDL"]\#(isStaging ? #", "tier": "test""# : "") }"#
     let tiers =
       isStaging
-      ? "Give a sandbox's anchor the tier `test`: it counts in staging, and a live server ignores it."
+      ? "Give a sandbox's anchor the tier `test`: a staging server trusts it, and a live server ignores it."
       : "A live server ignores anchors of the tier `test`."
     return """
       # Whose documents this server accepts
@@ -179,9 +179,9 @@ extension ConfigurationFolder {
     let steps = steps(in: folder)
     let next =
       choices.isSystem
-      ? ["Start it: systemctl enable --now mdoc", "See that it is ready: curl -sS http://\(choices.listen)/readyz"]
+      ? ["Start it: systemctl enable --now mdoc", "Check that it is ready: curl -sS http://\(choices.listen)/readyz"]
       : ["Start it: mdoc serve --config \(path)"]
-    let metrics = ["Let Prometheus read its metrics:"] + prometheus.map { "  " + $0 }
+    let metrics = ["Configure Prometheus to read its metrics:"] + prometheus.map { "  " + $0 }
     let facts: Report = .members([
       "object": "configuration_folder", "mode": choices.mode.rawValue, "livemode": choices.mode.isLive,
       "configuration": path, "relying_party": choices.relyingParty, "api_key": apiKey.text,
@@ -201,7 +201,7 @@ extension ConfigurationFolder {
     ]
   }
 
-  /// The remaining steps until everything that was requested works.
+  /// The remaining steps until all requested features work.
   private func steps(in folder: String) -> [String] {
     var steps: [String] = []
     if choices.anchors.isEmpty {
@@ -214,7 +214,7 @@ extension ConfigurationFolder {
         choices.mode == .staging
           ? "install \(folder)/keys/reader-authority.pem in the wallet as a trusted reader authority"
           : "send \(folder)/keys/reader.csr to a reader authority, and give the relying party \"readers\": "
-            + "keys/reader.pem with the chain that comes back")
+            + "keys/reader.pem with the chain that the authority returns")
     }
     if choices.merchant != nil {
       steps.append("upload \(folder)/keys/merchant.csr to Apple as the request of an Identity Access Certificate")
@@ -262,13 +262,13 @@ extension ConfigurationFolder {
     places += files.map { ("\(draft)/\($0.name)", 0o640) }
     for (path, mode) in places {
       guard chown(path, 0, group) == 0, chmod(path, mode) == 0 else {
-        throw .unreadable("\(path): can't be given to the server's group: \(FileAccess.reason(errno))")
+        throw .unreadable("\(path): cannot be given to the server's group: \(FileAccess.reason(errno))")
       }
     }
   }
 
   /// Checks the configuration as `--check-config` does. A missing anchor is not a fault if no anchor was given. The
-  /// package's places for state belong to the server's user, who starts the server; root must not.
+  /// package's folders for state belong to the server's user. Only this user may start the server, never root.
   private func check(_ draft: String, as folder: String) throws(Failure) {
     let problems = ConfigurationCheck(path: draft + "/mdoc.json").problems.filter {
       (!choices.anchors.isEmpty || $0.pointer != "/trust")
@@ -290,7 +290,7 @@ extension ConfigurationFolder {
   ]
 }
 
-/// The places of the Debian package, and the account that its unit runs under.
+/// The paths of the Debian package, and the account that its unit runs under.
 enum SystemPlaces {
   static let configuration = "/etc/mdoc"
   static let state = "/var/lib/mdoc"

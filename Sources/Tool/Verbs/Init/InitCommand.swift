@@ -13,8 +13,9 @@ enum InitCommand {
       placeholder: "FOLDER", help: "the folder to make; it must not exist yet", isOptional: true),
     notes: [
       "The folder gets mdoc.json, keys/, trust/ and a .gitignore that keeps the keys out of a repository. The API key "
-        + "is printed only now; the configuration has its SHA-256. The whole folder is written, or nothing.",
-      "--system is for the Debian package, as root: the folder is \(SystemPlaces.configuration), which may exist and be "
+        + "is printed only now; the configuration has its SHA-256. Either the whole folder is written or nothing.",
+      "--system is for the Debian package, as root: the folder is \(SystemPlaces.configuration), which may exist and "
+        + "be "
         + "empty. Its files are root's, the group mdoc reads them, and the store is in \(SystemPlaces.state).",
       "staging trusts anchors of the tier test, such as a sandbox's; all other rules are the same as in live. The "
         + "files of --trust are copied: in staging a file without settings gets the tier test. Test mode needs no "
@@ -75,7 +76,7 @@ enum InitCommand {
     switch (arguments.value(.appleMerchant), arguments.value(.appleTeam)) {
     case (let id?, let team?): merchant = (id, team)
     case (nil, nil): break
-    default: throw .usage("--apple-merchant and --apple-team need each other")
+    default: throw .usage("give --apple-merchant and --apple-team together")
     }
     let relyingParty = try arguments.required(.relyingParty)
     let pageName = arguments.value(.pageName) ?? relyingParty
@@ -90,21 +91,21 @@ enum InitCommand {
 }
 
 extension Option {
-  fileprivate static let mode = Option("mode", "MODE", "staging, for sandboxes, or live", occurrence: .required)
+  fileprivate static let mode = Option("mode", "MODE", "staging (for sandboxes) or live", occurrence: .required)
   fileprivate static let system = Option(flag: "system", "write the folder of the Debian package, as root")
   fileprivate static let pageName = Option(
-    "page-name", "NAME", "your name on the hosted page (default: that of --relying-party)")
+    "page-name", "NAME", "your name on the hosted page (default: the name of --relying-party)")
   fileprivate static let anchor = Option(
     "trust", "FILE", "a certificate of an issuing authority, PEM or DER; its settings are beside it as .json",
     occurrence: .repeatable)
   fileprivate static let origin = Option(
-    "origin", "URL", "a web origin that may ask, https://host[:port]", occurrence: .repeatable)
+    "origin", "URL", "a web origin that may make requests, https://host[:port]", occurrence: .repeatable)
   fileprivate static let publicURL = Option(
-    "public-url", "URL", "where wallets reach the server, https://host[:port]")
+    "public-url", "URL", "the server's address for wallets, https://host[:port]")
   fileprivate static let listen = Option(
-    "listen", "HOST:PORT", "where to listen, a numeric address", fallback: "127.0.0.1:8080")
+    "listen", "HOST:PORT", "the numeric address and port to listen on", fallback: "127.0.0.1:8080")
   fileprivate static let proxy = Option(
-    "proxy", "ADDRESS", "address or network of a TLS proxy in front, if it is not this machine",
+    "proxy", "ADDRESS", "address or network of a TLS proxy on another machine",
     occurrence: .repeatable)
   fileprivate static let relyingParty = Option(
     "relying-party", "ID", "the relying party's name in logs and addresses", fallback: "main")

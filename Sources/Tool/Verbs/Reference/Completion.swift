@@ -1,6 +1,6 @@
 enum CompletionCommand {
   static let command = Command(
-    "completion", "print the script that completes mdoc's verbs and options in a shell", options: [],
+    "completion", "print a shell script that completes mdoc's verbs and options", options: [],
     operand: Operand(placeholder: "SHELL", help: "the shell", choices: ["bash", "zsh", "fish"]),
     examples: [
       .init("Use it in this bash", "source <(mdoc completion bash)"),

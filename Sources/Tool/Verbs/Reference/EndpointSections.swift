@@ -1,8 +1,8 @@
 import App
 import Base
 
-/// Every operation of the HTTP API for people, made from its OpenAPI document: what it takes, an example of a call and
-/// of its reply, and its refusals.
+/// A description of every operation of the HTTP API, made from its OpenAPI document: its input, an example of a call
+/// and its reply, and its refusals.
 enum EndpointSections {
   static var markdown: String {
     // The server serves the same document. It is always valid JSON.
@@ -33,7 +33,7 @@ enum EndpointSections {
     let needed = (operation["parameters"]?.array ?? []).filter { $0["in"] == "query" && $0["required"] == true }
     let query = needed.isEmpty ? "" : "?" + needed.map { "\($0["name"]?.string ?? "")=…" }.joined(separator: "&")
     let examples = media?.value["examples"]
-    // The example of the reply is that of a session on the web.
+    // The example reply is the reply for a session on the web.
     let example = examples?["web"] ?? examples?.object?.first?.value
     let sent = media?.value["example"] ?? example?["value"]
     parts.append(
@@ -106,7 +106,7 @@ enum EndpointSections {
     return lines.joined(separator: " \\\n  ")
   }
 
-  /// The same with the first parts of long texts and lists.
+  /// The same JSON, with long texts and lists shortened.
   private static func short(_ json: JSON) -> JSON {
     switch json {
     case .string(let text) where text.count > 60: .string(text.prefix(40) + "…")

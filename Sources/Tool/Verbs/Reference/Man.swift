@@ -29,7 +29,11 @@ enum ManCommand {
   }
 }
 
-extension Option { fileprivate static let folder = Option("out", "FOLDER", "write all pages there, one file each") }
+extension Option {
+  fileprivate static let folder = Option(
+    "out", "FOLDER",
+    "write all pages to this folder, one file each")
+}
 
 /// One page in the macros of man(7).
 struct ManPage {
@@ -64,7 +68,7 @@ struct ManPage {
     Array(notes.map { [escaped($0)] }.joined(separator: [".PP"]))
   }
 
-  /// Escapes special characters, and lines that would be requests, so that troff prints the text unchanged.
+  /// Escapes special characters and lines that troff would take for requests, so that troff prints the text unchanged.
   private static func escaped(_ text: String) -> String {
     var output = ""
     for scalar in text.unicodeScalars {

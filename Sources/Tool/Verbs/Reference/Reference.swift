@@ -25,12 +25,16 @@ enum ReferenceCommand {
       for part in ReferencePart.allCases {
         try FileAccess.write(Array((part.markdown + "\n").utf8), to: "\(folder)/\(part.fileName)")
       }
-    default: throw .usage("either PART or --out FOLDER is required, and not both")
+    default: throw .usage("give exactly one of PART and --out FOLDER")
     }
   }
 }
 
-extension Option { fileprivate static let folder = Option("out", "FOLDER", "write all parts there, one file each") }
+extension Option {
+  fileprivate static let folder = Option(
+    "out", "FOLDER",
+    "write all parts to this folder, one file each")
+}
 
 /// One file of the reference.
 enum ReferencePart: String, CaseIterable {
@@ -97,7 +101,8 @@ enum ConfigurationTableText {
     let objects = schema["$defs"]?.object ?? []
     let root = name(of: schema) ?? ""
     let intro =
-      "An object is named after the table that describes it. `mdoc serve --config-schema` prints the same as JSON Schema."
+      "An object is named after the table that describes it. `mdoc serve --config-schema` prints the same as JSON "
+      + "Schema."
     return ([intro] + objects.map { section($0.name == root ? "The file" : $0.name, $0.value) })
       .joined(separator: "\n\n")
   }

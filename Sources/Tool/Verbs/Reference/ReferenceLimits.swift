@@ -24,7 +24,7 @@ enum LimitTable {
     | HTTP request body | \(Limits.requestBodyBytes) bytes |
     | HTTP request line and headers | \(Limits.requestHeaderBytes) bytes |
     | Time for a whole HTTP request to arrive | \(server.requestDeadline) s |
-    | Time for the client to take the reply | \(server.responseDeadline) s |
+    | Time for the client to read the reply | \(server.responseDeadline) s |
     | Silence on a kept-alive connection | \(server.idleTimeout) s |
     | JSON values in one HTTP request body; in any other JSON from outside | \(Limits.requestJSONValues); \
     \(Limits.jsonValues) |
@@ -34,11 +34,11 @@ enum LimitTable {
     | HTTP requests running or waiting; above, 503 | \(server.maxInFlight) |
     | Bodies of all HTTP requests, with the memory for their values; above, 503 | \(Limits.bufferedBodyBytes) bytes |
     | Of these: of one API key; of one address; of all without an API key | a half; an eighth; three quarters |
-    | Nonce: made, and taken by `mdoc verify apple` | \(Limits.nonceBytes) bytes, and \(Limits.shortestNonceBytes) to \
+    | Nonce: as generated, and as accepted by `mdoc verify apple` | \(Limits.nonceBytes) bytes, and \(Limits.shortestNonceBytes) to \
     \(Limits.appleNonceBytes) |
     | Session lifetime | \(Limits.sessionLifetime) s, or \(Limits.sessionLifetimeRange.lowerBound) to \
     \(Limits.sessionLifetimeRange.upperBound) by `expires_in` |
-    | Session `processing` before it reads as interrupted | \(Limits.processingTimeout) s |
+    | Session `processing` before it counts as interrupted | \(Limits.processingTimeout) s |
     | Waiting result | \(Limits.resultLifetime) s |
     | Reply kept under its `Idempotency-Key` | \(Limits.idempotencyLifetime) s |
     | Ended sessions and reports kept | \(Limits.sessionRetention / 86_400) days |
@@ -53,8 +53,8 @@ enum LimitTable {
     | Private key submitted with a proximity response | \(Limits.submittedKeyBytes) bytes |
     | Rounds of an encrypted private key (PBKDF2); N·r·p of scrypt | \(Limits.passphraseRounds); \
     \(Limits.passphraseSteps) |
-    | Documents asked for in one session | \(Limits.requestedDocuments) |
-    | Elements asked for in one session, alternatives included | \(Limits.requestedElements) |
+    | Documents requested in one session | \(Limits.requestedDocuments) |
+    | Elements requested in one session, including alternatives | \(Limits.requestedElements) |
     | Alternatives to one element | \(Limits.elementAlternatives) |
     | Age thresholds for one document | \(Limits.ageRequests) |
     | Members of `metadata`, and characters of each | \(Limits.metadataMembers), and \(Limits.metadataValueCharacters) |
@@ -64,7 +64,7 @@ enum LimitTable {
     \(Limits.waitingLists) |
     | Time to read one list from the store; above, 503 | \(Limits.listSeconds) s; PostgreSQL 4 s |
     | Bytes of one session at its creation; above, 413 | \(Limits.sessionBytes) bytes |
-    | One fetched list, as it comes and unpacked by HTTP | \(Limits.listBytes) bytes |
+    | One fetched list, as received and after HTTP decoding | \(Limits.listBytes) bytes |
     | Address of a list | \(Limits.listAddressBytes) bytes |
     | Time for one fetch; to connect; without a byte | \(Limits.fetchSeconds) s; \(Limits.fetchConnectSeconds) s; \
     \(Limits.fetchSilenceSeconds) s |

@@ -7,8 +7,8 @@ import Mock
 import PKIX
 import Presentation
 
-/// The responses of wallets to each shape of request, for every set of elements that a person may have. Models of the
-/// wallets' code compute them.
+/// The responses of wallets to each shape of request, for every set of elements that a person may have. They are
+/// computed by models of the wallets' code.
 enum WalletTable {
   static var markdown: String {
     let models = WalletModel.all.filter(\.readsDeviceRequests)
@@ -21,7 +21,7 @@ enum WalletTable {
     return """
       Each row is a request with a choice, and the wallets' responses for every set of elements of a person. **All**: \
       if a set is sufficient, the wallet sends all its requested elements. A number counts the sufficient sets with \
-      such a response. **In part**: the wallet also sends responses with too few elements, which the verifier refuses.
+      such a response. **In part**: the wallet also sends responses with too few elements, which the verifier rejects.
 
       \(MarkdownTable.text(["You ask for", "DeviceRequest"] + models.map(\.name) + ["OpenID4VP 1.0, 6.4"], rows))
 
@@ -59,7 +59,7 @@ enum WalletTable {
         + (substitutes == 0 ? "" : ", substitutes for \(substitutes)")
     }
 
-    /// Each set of the elements that a person may have, the empty one included.
+    /// Each set of elements that a person may have, including the empty set.
     var holdings: [WalletModel.Held] {
       request.documents.reduce([[:]]) { found, document in
         let names = document.namedElements.flatMap { [$0.element] + $0.alternatives }.map(\.path)
@@ -116,7 +116,7 @@ enum WalletTable {
 
   /// A wallet's responses to a request, for every set of elements that a person may have.
   struct Outcome {
-    /// The number of sufficient sets; of these, the number with a full response, and the number with another response.
+    /// The number of sufficient sets; the number of these with a full response, and the number with another response.
     private(set) var enough = 0, full = 0, partial = 0
 
     init(_ shape: Shape, _ request: WalletModel.Request, _ wallet: WalletModel) {
@@ -134,7 +134,7 @@ enum WalletTable {
     var text: String { (full == enough ? "all" : "\(full) of \(enough)") + (partial > 0 ? ", and in part" : "") }
   }
 
-  /// Only the signed content matters here, not the signer.
+  /// Only the signed content matters here, not who signed it.
   private static func sign(_ request: PresentationRequest) throws -> [UInt8] {
     let mock = try MockAuthority(seed: [1]).reader(
       dnsName: "shop.example", at: Timestamp(secondsSince1970: 1_795_000_000))

@@ -6,9 +6,10 @@ enum TrustCheck {
   static let command = Command(
     "check", "check certificates against the profile of their role", options: [.role, .at, .strict, .json],
     operand: Operand(
-      placeholder: "FILE", help: "certificates: PEM with any number of them, or DER with one", isRepeatable: true),
+      placeholder: "FILE",
+      help: "certificates: a PEM file with any number of certificates, or a DER file with one", isRepeatable: true),
     notes: [
-      "A certificate's issuer may be anywhere among the given certificates. Nothing becomes trusted here: mdoc trust "
+      "A certificate's issuer may be anywhere among the given certificates. This changes no trust: mdoc trust "
         + "explain shows which anchor a signer chains to.",
       "Exit status: 0 every check passed, 1 a check failed (with --strict: or warned), 64 usage, 65 a file has no "
         + "certificate or cannot be read.",
@@ -33,7 +34,7 @@ enum TrustCheck {
       .list("certificates", findings.map { [$0.members(strictly: isStrict)] + $0.text }),
       .note(
         isAccepted ? .good("ACCEPTED") : .bad("REJECTED"),
-        "  \(counted(findings.count, "certificate")). This says nothing about whom to trust."),
+        "  \(counted(findings.count, "certificate")). The checks do not say whom to trust."),
     ]
     arguments.print(report)
     return isAccepted ? .done : .rejected
@@ -42,7 +43,8 @@ enum TrustCheck {
 
 extension Option {
   fileprivate static let role = Option(
-    "as", "ROLE", "the role of the certificates at the end of the chains (default: guessed, as for all others)",
+    "as", "ROLE",
+    "the role of the certificates at the end of the chains (default: guessed; all other roles are always guessed)",
     choices: CertificateRole.allCases.map(\.rawValue))
 }
 
@@ -105,7 +107,7 @@ struct CertificateFindings: Sendable {
         .row(
           "Issuer",
           issuer?.subject.text
-            ?? (certificate.isSelfSigned ? "itself" : "\(certificate.issuer.text), whose certificate is not here")),
+            ?? (certificate.isSelfSigned ? "itself" : "\(certificate.issuer.text), whose certificate was not given")),
         .row("Valid", certificate.validityText()),
         .row("For tests", certificate.testOrigin.map { "live mode never trusts it: \($0)" }),
       ]

@@ -48,7 +48,7 @@ enum TrustCommand {
 extension UnusableCRL: MemberValue {
   /// The revocation list that is never fetched, and the reason.
   var text: String {
-    "will not be asked for (\(Code.revocationSourceNotAllowed.rawValue)): " + (address.map { "\($0): " } ?? "") + reason
+    "will not be fetched (\(Code.revocationSourceNotAllowed.rawValue)): " + (address.map { "\($0): " } ?? "") + reason
   }
 
   var json: JSON { .of(["address": address, "reason": reason]) }

@@ -6,7 +6,7 @@ import PKIX
 
 enum TrustExplain {
   static let command = Command(
-    "explain", "explain for each anchor if a document's signer chains to it",
+    "explain", "explain for each anchor whether a document's signer chains to it",
     options: [.trust, .response, .chain, .docType, .at, .clockSkew, .json],
     notes: [
       "The document is not verified: not its signature, its digests or its holder, and not that the certificates "
@@ -17,7 +17,7 @@ enum TrustExplain {
     examples: [
       .init("Explain an unknown issuer", "mdoc trust explain --trust anchors/ --response response.cbor"),
       .init(
-        "Judge a signer's certificate for another document type",
+        "Check a signer's certificate for another document type",
         """
         mdoc trust explain --trust anchors/ --chain signer.pem \\
           --doc-type org.iso.7367.1.mVRC
@@ -37,8 +37,9 @@ enum TrustExplain {
       .list("chains", zip(chains, explanations).map { self.report($0, $1, at: now) }),
       .section([
         .paragraph(
-          .caution("NOTHING OF A DOCUMENT IS VERIFIED HERE"),
-          "  this only shows where the signer's certificates lead. mdoc verify verifies.", lead: "", hanging: 4)
+          .caution("NO PART OF A DOCUMENT IS VERIFIED HERE"),
+          "  this only shows to which anchors the signer's certificates lead. mdoc verify "
+            + "verifies.", lead: "", hanging: 4)
       ]),
     ]
     arguments.print(report)
@@ -112,9 +113,9 @@ enum TrustExplain {
 extension Option {
   fileprivate static let response = Option("response", "FILE", "a DeviceResponse, decrypted")
   fileprivate static let chain = Option(
-    "chain", "FILE", "a document signer's certificate, followed by the others of its chain")
+    "chain", "FILE", "a document signer's certificate, followed by the rest of its chain")
   fileprivate static let docType = Option(
-    "doc-type", "TYPE", "the document type to judge for (default: the document's own; for --chain the mDL)")
+    "doc-type", "TYPE", "the document type to check for (default: the document's own; for --chain the mDL)")
 }
 
 /// The presented chain of a document signer, unverified.

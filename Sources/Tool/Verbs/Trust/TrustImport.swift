@@ -11,13 +11,13 @@ enum TrustImport {
     operand: Operand(placeholder: "FILE", help: "a VICAL or a signed list of trusted entities"),
     notes: [
       "A rejected list writes nothing; the output has the codes. If a file exists with other content, nothing is "
-        + "written. All files are written, or none.",
-      "Unusable entries are left out, counted and named. The output also names authorities whose certificates "
+        + "written. Either all files are written or none.",
+      "Unusable entries are omitted, counted and named. The output also names authorities whose certificates "
         + "contain only forbidden revocation addresses: `require_good` rejects their documents.",
-      "The files are a copy of today's list: they do not follow later changes or expire with the list. To follow a "
+      "The files are a copy of today's list: they neither follow later changes nor expire with the list. To follow a "
         + "list, name it in the server's configuration. A rollback is not detected: compare the list's date with the "
         + "previous import's.",
-      "Exit status: 0 written, 1 the list is refused or makes nobody trusted, 64 usage, 65 a file cannot be read or "
+      "Exit status: 0 written, 1 the list is rejected or gives no anchor, 64 usage, 65 a file cannot be read or "
         + "exists with other content.",
     ],
     examples: [
@@ -97,7 +97,7 @@ enum TrustImport {
     let codes = judgement.checks.filter { $0.outcome == .failed }.map(\.code.rawValue)
     let text: [Report] =
       codes.isEmpty
-      ? [.line(.caution("NOTHING WRITTEN"), "  the list is accepted, and none of its entries makes an anchor here")]
+      ? [.line(.caution("NOTHING WRITTEN"), "  the list is accepted, but none of its entries gives an anchor")]
       : [
         .line(.bad("REFUSED"), "  nothing was written: \(codes.joined(separator: ", "))"),
         .listed("Checks of the list", judgement.checks, as: nil),
@@ -150,7 +150,7 @@ extension Option {
 struct ImportedAnchor: MemberValue {
   let anchor: TrustAnchor
 
-  /// The file name without its ending. It differs for each certificate. It has only letters, digits and hyphens.
+  /// The file name without its ending. It differs for each certificate. It consists of letters, digits and hyphens.
   var name: String {
     let subject = anchor.certificate.subject
     let words = [subject.stateOrProvince, subject.commonName ?? subject.organization].compactMap { $0 }
@@ -163,7 +163,7 @@ struct ImportedAnchor: MemberValue {
 
   var certificate: [UInt8] { Array(PEM.encode(certificate: anchor.certificate.der).utf8) }
 
-  /// The settings file. It has all settings of the list and the caller, so that no default applies.
+  /// The settings file. It holds all settings of the list and the caller, so that no default applies.
   var settings: [UInt8] {
     let json: JSON = .members([
       "doc_types": (anchor.docTypes ?? []).json,

@@ -9,15 +9,15 @@ enum TrustShow {
     options: [.signerAnchor, .at, .json],
     operand: Operand(placeholder: "FILE", help: "the file, of any of these kinds"),
     notes: [
-      "Without --signer-anchor a list is UNVERIFIED: anybody could have signed it. For a CRL, name the authority that "
-        + "issued it as the anchor. Nothing becomes trusted here, and no list is remembered.",
+      "Without --signer-anchor a list is UNVERIFIED: anyone could have signed it. For a CRL, name the authority that "
+        + "issued it as the anchor. This changes no trust and remembers no list.",
       "Exit status: 0 shown (with --signer-anchor: shown and accepted), 1 refused, 64 usage, 65 the file is of another "
         + "kind or cannot be read.",
     ],
     examples: [
       .init("Verify AAMVA's list with its root", "mdoc trust show vical.cbor --signer-anchor aamva-root.pem"),
       .init("Show a list and its claimed signer", "mdoc trust show pid-providers.jwt --json"),
-      .init("Judge a CRL at a given time", "mdoc trust show iaca.crl --signer-anchor iaca.pem --at 2026-11-20"),
+      .init("Verify a CRL at a given time", "mdoc trust show iaca.crl --signer-anchor iaca.pem --at 2026-11-20"),
     ], action: run)
 
   private static func run(_ arguments: Arguments) throws(Failure) -> ExitStatus {
@@ -85,9 +85,9 @@ struct ShownFile: Sendable {
   }
 
   static let noAnchor =
-    "no --signer-anchor is given, so anybody may have signed this; its content is unverified"
+    "no --signer-anchor is given, so anyone may have signed this; its content is unverified"
 
-  /// A row with a time. If there is no time, a row with `absent`, or no row if `absent` is nil.
+  /// A row with a time. Without a time, adds a row with `absent`, or no row if `absent` is nil.
   static func time(
     _ label: String, _ time: Timestamp?, as member: String, absent: String? = nil, note: String = ""
   ) -> Report {
@@ -139,7 +139,7 @@ extension ShownFile {
     kind = "certificates"
     title = counted(findings.count, "certificate")
     state = .unverified
-    caution = "a certificate is not trusted until somebody names it as an anchor"
+    caution = "a certificate is only trusted if it is named as an anchor"
     facts = []
     checks = []
     entries = findings.map { finding in
@@ -175,7 +175,7 @@ extension ShownFile {
 }
 
 extension ShownFile {
-  /// Shows a VICAL or a list of trusted entities. The list is judged if signers were named.
+  /// Shows a VICAL or a list of trusted entities. The list is verified if signers were named.
   init(_ file: ListFile, signers: [Certificate], at now: Timestamp) {
     let content = UnverifiedList(file.bytes)
     let judgement = file.judge(.init(signers: signers), at: now)
@@ -184,17 +184,17 @@ extension ShownFile {
     let isJudged = !isUnsigned && !signers.isEmpty
     kind = file.format.rawValue
     if content == nil {
-      (state, caution) = (.refused, "the list can't be read")
+      (state, caution) = (.refused, "the list cannot be read")
     } else if isUnsigned {
       (state, caution) = (
-        .unverified, "this is the unsigned payload of a list: anybody may have written it"
+        .unverified, "this is the unsigned payload of a list: anyone may have written it"
       )
     } else if !isJudged {
       (state, caution) = (.unverified, Self.noAnchor)
     } else if judgement.isAccepted {
       (state, caution) = (.accepted, nil)
     } else {
-      (state, caution) = (.refused, "it makes nobody trusted; its content is shown unverified")
+      (state, caution) = (.refused, "it gives no anchor; its content is shown unverified")
     }
     // If the list has no signature, or no signer is named, only the findings about its content are shown: there is
     // nothing to verify, or no key to verify it with.
@@ -299,7 +299,7 @@ extension UnverifiedList {
 
 extension ShownFile {
   /// Shows a status list or identifier list. The documents that name the list determine who may sign it, so the list is
-  /// never verified here, even if anchors are named. A list that no verifier could read is refused.
+  /// never verified here, even if anchors are named. A list that no verifier could read is rejected.
   init(_ token: UnverifiedStatusToken, at now: Timestamp) {
     let isStatusList = token.mechanism == .statusList
     kind = isStatusList ? "status_list" : "identifier_list"
@@ -307,7 +307,7 @@ extension ShownFile {
     state = token.fault == nil ? .unverified : .refused
     caution =
       token.fault == nil
-      ? "it gives the status of documents that name it, and makes nobody trusted. Its permitted signer depends on the "
+      ? "it gives the status of documents that name it, and no anchor. Its permitted signer depends on the "
         + "document, so it is unverified here"
       : "no verifier can read it, so documents that name it are undetermined; its content is shown unverified"
     checks = token.fault.map { [Check($0.uncertainty.code, .failed, detail: $0.detail)] } ?? []

@@ -8,10 +8,10 @@ import CLibCBOR
 ///
 /// Functions that run for each head are `mutating`, so that the decoder is passed by reference and not copied.
 struct CBORDecoder {
-  /// The input. Every index into it is below `limit`, which never exceeds its end.
+  /// The input. Every index into it is below `limit`. `limit` never exceeds its end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
-  /// The number of levels around this input if the input is the content of a string; otherwise 0.
+  /// The number of levels around this input, if it is the content of a string; otherwise 0.
   private let outerDepth: Int
   private var position: Int
   private var limit: Int
@@ -182,7 +182,7 @@ struct CBORDecoder {
     position -= size
   }
 
-  /// Joins chunks under tag 24 and parses them immediately. So the rules for one string also apply to chunks.
+  /// Joins chunks under tag 24 and parses them immediately. The rules for one string thus also apply to chunks.
   private mutating func readJoinedChunks(_ index: Int) throws(CBORError) {
     let offset = Int(nodes[index].start)
     guard nodes[index].kind == .bytes else { return }
@@ -271,7 +271,7 @@ struct CBORDecoder {
   }
 }
 
-/// True if every byte is below 0x80. It reads eight bytes at a time.
+/// True if every byte is below 0x80. Reads eight bytes at a time.
 private func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
   let raw = UnsafeRawBufferPointer(text)
   var offset = 0
@@ -308,15 +308,16 @@ extension Code {
   public static let cborMalformed = Code(
     "cbor.malformed", "The bytes are not well-formed CBOR", "RFC 8949, 3 and appendix C", .cbor)
   public static let cborNestingTooDeep = Code(
-    "cbor.nesting_too_deep", "The CBOR is nested more deeply than any mdoc is", "RFC 8949, 10", .cbor)
+    "cbor.nesting_too_deep", "The CBOR is nested more deeply than any mdoc", "RFC 8949, 10", .cbor)
   public static let cborLengthExceedsInput = Code(
-    "cbor.length_exceeds_input", "A CBOR head claims more than any input may hold", "RFC 8949, 10", .cbor)
+    "cbor.length_exceeds_input", "A CBOR head claims more bytes or items than any input may hold",
+    "RFC 8949, 10", .cbor)
   public static let cborTooManyItems = Code(
-    "cbor.too_many_items", "The CBOR has more items than any mdoc has", "RFC 8949, 10", .cbor)
+    "cbor.too_many_items", "The CBOR has more items than any mdoc", "RFC 8949, 10", .cbor)
   public static let cborInputTooLarge = Code(
     "cbor.input_too_large", "The response is larger than the limit", "RFC 8949, 10", .wallet)
   public static let cborTagUnsupported = Code(
-    "cbor.tag_unsupported", "A CBOR tag is where the structure needs a plain item, and is not expanded",
+    "cbor.tag_unsupported", "The structure needs a plain item, but has a CBOR tag, which is not expanded",
     "RFC 8949, 3.4", .cbor)
   public static let cborSimpleValueUnassigned = Code(
     "cbor.simple_value_unassigned", "The CBOR has a simple value without a meaning", "RFC 8949, 3.3 and 5.3", .cbor)
@@ -324,7 +325,8 @@ extension Code {
 
 extension Code.Remedy {
   static let cbor: Self =
-    "Ask again, and report it if it persists: to the issuer if the detail names what it signed, else to the wallet's "
+    "Ask again, and report it if it persists: to the issuer if the detail names data that it signed, otherwise to "
+    + "the wallet's "
     + "maker."
 }
 

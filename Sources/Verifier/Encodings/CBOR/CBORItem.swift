@@ -221,7 +221,7 @@ package enum Bignum {
   }
 }
 
-/// Items hold wallets' data, which neither logs nor error messages may show.
+/// Items hold wallets' data: neither logs nor error messages may show it.
 extension CBORItem: CustomStringConvertible, CustomReflectable {
   package var description: String { "CBORItem(\(kind), \(encoded.count) bytes)" }
   package var customMirror: Mirror { Mirror(self, children: []) }

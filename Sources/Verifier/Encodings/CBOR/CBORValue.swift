@@ -59,7 +59,7 @@ package indirect enum CBORValue: Sendable {
   }
 }
 
-/// Writes heads in shortest form, for structures around bytes that are not copied first.
+/// Writes heads in shortest form, so that a structure can surround bytes without copying them first.
 package enum CBORHead {
   package static func appendArray(count: Int, to output: inout [UInt8]) {
     append(to: &output) { cbor_encode_array_start(count, $0, $1) }

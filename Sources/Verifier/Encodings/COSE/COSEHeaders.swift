@@ -24,7 +24,7 @@ package struct COSEHeaders: Sendable {
 
   init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {
     guard let bytes = bucket.bytes, unprotected.map({ $0.kind == .map }) ?? true else {
-      throw .malformed("its headers are not a byte string and a map")
+      throw .malformed("its headers must be a byte string and a map")
     }
     do throws(CBORError) {
       protected = bytes.isEmpty ? nil : try CBORItem(parsingContentOf: bucket)
@@ -54,7 +54,7 @@ package struct COSEHeaders: Sendable {
     parameter(label) == nil && [protected, unprotected].contains { $0?[key: "\(label)"] != nil }
   }
 
-  /// A parameter from the protected bucket, for profiles that require a signed one.
+  /// A parameter from the protected bucket, for profiles that require it to be signed.
   package func protectedParameter(_ label: Int64) -> CBORItem? { protected?[label: label] }
 
   /// The certificates under `x5chain` (RFC 9360), leaf first: one certificate as a byte string, several as an array.
@@ -115,14 +115,14 @@ extension COSEHeaders {
     let name = "alg (label 1)"
     guard let item = protectedParameter(Label.algorithm) else {
       return parameter(Label.algorithm) == nil
-        ? "\(name) is missing" : "\(name) is in the unprotected header, where it does not count"
+        ? "\(name) is missing" : "\(name) is in the unprotected header, but must be in the protected header"
     }
     guard let identifier = item.integer else { return "\(name) is \(item.form)" }
     return "\(name) is "
       + (SignatureAlgorithm(coseIdentifier: identifier).map { "\($0.name) (\(identifier))" } ?? "\(identifier)")
   }
 
-  /// The reason why `x5chain` gives no certificate.
+  /// The reason why `x5chain` yields no certificate.
   package var x5chainFault: String {
     guard let item = parameter(Label.x5chain) else {
       return hasTextLabel(Label.x5chain)

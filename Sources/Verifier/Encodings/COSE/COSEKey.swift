@@ -30,7 +30,7 @@ package struct COSEKey: Sendable {
   /// without verify.
   package func objection(to signing: SignatureAlgorithm) -> String? {
     if let algorithm, algorithm.integer != signing.coseIdentifier {
-      return "the key is for \(Self.name(of: algorithm)) (alg, label 3), and the signature says \(signing.name)"
+      return "the key is for \(Self.name(of: algorithm)) (alg, label 3), but the signature says \(signing.name)"
     }
     let verify: Int64 = 2
     guard let operations, !operations.contains(verify) else { return nil }
@@ -115,14 +115,14 @@ package enum COSEKeyError: Error, Sendable, Hashable {
   package var description: String {
     switch self {
     case .notMap: "is not a map"
-    case .privatePart: "carries a private part (label -4)"
+    case .privatePart: "contains a private part (label -4)"
     case .noType: "has no key type (label 1) OKP or EC2"
     case .noCurve: "has no curve (label -1) of the standard"
     case .typeOfOtherCurve: "has a key type (label 1) that does not fit its curve (label -1)"
     case .malformedUse: "has an alg (label 3) or key_ops (label 4) of a wrong type"
     case .missing(let coordinate): "has no \(coordinate) of the right type"
     case .length(let coordinate, let found, let expected):
-      "has \(found) bytes of \(coordinate) and its curve needs \(expected)"
+      "has \(found) bytes of \(coordinate), but its curve needs \(expected)"
     case .notOnCurve: "is not a point on its curve, or has small order"
     }
   }

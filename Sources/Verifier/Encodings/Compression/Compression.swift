@@ -3,7 +3,7 @@ import CZlib
 /// Decompression of untrusted bytes with bounded output.
 ///
 /// The stream is inflated twice: first through a small buffer, to measure its content, then into memory of exactly that
-/// size. So no memory is allocated for a refused stream.
+/// size. No memory is thus allocated for a refused stream.
 package enum Inflation {
   /// The content of exactly one stream.
   ///
@@ -18,7 +18,7 @@ package enum Inflation {
     defer { window.deallocate() }
     let length = try run(input, format: format, through: window, limit: limit)
     var content = [UInt8](repeating: 0, count: length + 1)
-    // With the spare byte, the stream ends before the buffer is full.
+    // The spare byte lets the stream end before the buffer is full.
     let written = try content.withUnsafeMutableBufferPointer { output throws(CompressionError) in
       try run(input, format: format, through: output, limit: length)
     }
@@ -105,7 +105,7 @@ package enum CompressionError: Error, Sendable, Hashable {
     case .truncated: "it ends too early"
     case .trailingBytes: "bytes follow its end"
     case .presetDictionary: "it needs a preset dictionary, which is unsupported"
-    case .tooLarge: "it inflates to more than is allowed"
+    case .tooLarge: "it inflates to more than the allowed size"
     case .libraryFailure: "zlib failed"
     }
   }

@@ -41,7 +41,8 @@ package struct CompactJWE: Sendable {
 
   /// The plaintext, inflated if the header has `zip` (RFC 7516, 4.1.3). The tag is checked first.
   ///
-  /// The same bound applies to compressed bytes and to content. Memory is allocated only for content within the bound.
+  /// The same limit applies to the compressed bytes and to the content. Memory is allocated only for content within the
+  /// bound.
   package func decrypt(with recipient: PrivateKey) throws(JWEError) -> [UInt8] {
     let ephemeral = try header.ephemeralKey(on: recipient.curve)
     let plaintext: [UInt8]
@@ -171,7 +172,7 @@ package struct JWEHeader: Sendable {
     return bytes
   }
 
-  /// `epk`, on the recipient's curve. A private part is refused, since anyone who reads it can decrypt the message.
+  /// `epk`, on the recipient's curve. A private part is refused: anyone who reads it can decrypt the message.
   fileprivate func ephemeralKey(on curve: Curve) throws(JWEError) -> PublicKey {
     guard let json = ephemeralKey else { throw .ephemeralKeyInvalid("epk is missing") }
     guard json["d"] == nil else { throw .ephemeralKeyInvalid("epk has its private part, d") }
@@ -205,10 +206,10 @@ package enum JWEError: Error, Sendable, Hashable {
   case decryptionFailed
   /// The plaintext is not exactly one DEFLATE stream.
   case compressionMalformed
-  /// The plaintext, perhaps inflated, is too large.
+  /// The plaintext is too large, possibly after inflating.
   case plaintextTooLarge
 
-  /// True if the JWE opened, and only its content is at fault.
+  /// True if the JWE opened and only its content is wrong.
   package var isOfPlaintext: Bool { self == .compressionMalformed || self == .plaintextTooLarge }
 
   package var detail: String {

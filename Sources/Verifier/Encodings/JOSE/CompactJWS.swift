@@ -33,7 +33,7 @@ package struct CompactJWS: Sendable {
   /// Verifies the signature by the header's algorithm, which is bound to the key's curve.
   ///
   /// The caller always supplies the key: `jwk`, `jku` and `x5u` are never read. Only a caller that validates the path
-  /// takes the key from `x5c`.
+  /// may take the key from `x5c`.
   package func verify(with key: PublicKey, allowing allowed: [SignatureAlgorithm] = SignatureAlgorithm.jose) -> Verdict
   {
     guard let algorithm = header.algorithm, allowed.contains(algorithm) else { return .algorithmUnsupported }
@@ -169,7 +169,7 @@ package struct JWSSigner: Sendable {
   }
 }
 
-/// The reason why bytes are not a JWS or JWK. `CompactJWS.verify` judges a well-formed JWS.
+/// The reason why bytes are not a JWS or JWK. `CompactJWS.verify` decides on a well-formed JWS.
 package enum JOSEError: Error, Sendable, Hashable {
   /// The bytes are not the three parts of a compact serialization, or a part is not strict base64url.
   case malformed

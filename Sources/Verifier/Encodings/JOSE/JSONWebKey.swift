@@ -12,7 +12,8 @@ package struct JSONWebKey: Sendable {
   /// `key_ops`.
   package let operations: [String]?
 
-  /// Unknown members are ignored. A private part (`d`) is refused: a private key that was sent is no longer secret.
+  /// Unknown members are ignored. A private part (`d`) is refused, since a private key that was sent is no longer
+  /// secret.
   package init(parsing json: JSON) throws(JOSEError) {
     guard json.object != nil, json["d"] == nil else { throw .invalidKey }
     key = try Self.publicKey(json)

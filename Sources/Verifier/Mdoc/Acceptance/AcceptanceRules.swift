@@ -7,12 +7,12 @@ struct AcceptanceRules: Sendable {
   let request: PresentationRequest?
   let isStrict: Bool
   let fallsBackToAgeInYears: Bool
-  /// Whether the responses hold data that was not read, unrequested proofs included.
+  /// Whether the responses hold data that was not read, such as unrequested proofs.
   let leavesUnread: Bool
   let now: Timestamp
 
   /// - Parameters:
-  ///   - requestIndices: for each outcome the index of the requested document that it satisfies.
+  ///   - requestIndices: the index of the requested document that each outcome satisfies.
   ///   - report: the report of the response, without checks.
   func decide(
     _ outcomes: [DocumentOutcome], requestIndices: [Int?], responseChecks: CheckList, report: VerificationReport
@@ -20,7 +20,7 @@ struct AcceptanceRules: Sendable {
     var responseChecks = responseChecks
     var report = report
     var accepted: [AcceptedDocument] = []
-    // Unless every part of the response is authentic, no document is examined further.
+    // No document is examined further unless every part of the response is authentic.
     let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy { $0.verified != nil }
     for (outcome, index) in zip(outcomes, requestIndices) {
       report.documents.append(outcome.report)
@@ -70,7 +70,8 @@ struct AcceptanceRules: Sendable {
     .documentExpired,
   ]
 
-  /// Names each document that may be the same as an earlier one: "two licences" are not one licence twice.
+  /// Names each document that may be the same as an earlier one: a request for two licences is not satisfied by one
+  /// licence twice.
   private func repeatedDocuments(_ outcomes: [DocumentOutcome]) -> [String] {
     let documents = outcomes.compactMap(\.verified)
     return documents.indices.compactMap { index in
@@ -134,7 +135,7 @@ struct AcceptanceRules: Sendable {
         lacking.isEmpty && undecided.isEmpty, .elementMissing,
         names(
           lacking.map { ($0.element, names($0.alternatives).map { " (nor its alternatives \($0))" } ?? "") }
-            + undecided.map { ($0, " (nor another requested element that decides it)") }))
+            + undecided.map { ($0, " (and no other requested element that decides it)") }))
     } else {
       checks.notRun(.elementMissing)
     }
@@ -162,8 +163,8 @@ struct AcceptanceRules: Sendable {
   }
 
   /// Names every returned element whose value has another type than its standard prescribes (ISO/IEC 18013-5:2021,
-  /// 7.2.1). Such a deviation from the profile warns, and rejects in strict mode. For a requested element it always
-  /// rejects: a relying party could not tell a text from the requested date.
+  /// 7.2.1). Such a deviation from the profile is a warning, and rejects in strict mode. For a requested element it
+  /// always rejects: a relying party could not tell a text from the requested date.
   /// - Returns: the mistyped elements that were requested.
   private func checkTypes(
     of document: VerifiedDocument, _ checks: inout CheckList, isRequested: (ElementReference) -> Bool
@@ -191,7 +192,7 @@ struct AcceptanceRules: Sendable {
 
   /// Checks the document's own expiry date, which is separate from the validity of its signature. The document is valid
   /// until the end of that day. If there is no request, or the request accepts expired documents, an expired document
-  /// only warns.
+  /// is only a warning.
   private func checkExpiry(_ document: VerifiedDocument, by wanted: DocumentRequest?, _ checks: inout CheckList) {
     let namespaces = [DocTypeCatalogue.ageNamespace(ofDocType: document.docType), Namespace.mDL, Namespace.iso23220]
     let values = namespaces.lazy.compactMap { document[ElementReference($0, "expiry_date")] }
@@ -256,7 +257,8 @@ extension Code {
   public static let documentMissing = Code(
     "policy.document_missing", "A required document was not returned, or another was returned twice",
     "\(iso), 8.3.2.1.2.2",
-    "The person declined it, has no such document, or presented one twice: ask for `document_number`.",
+    "The person declined it, has no such document, or presented one twice. Request `document_number` to tell "
+      + "documents apart.",
     passes: "Every required document was returned")
   public static let ageContradictory = Code(
     "policy.age_contradictory", "The age attestations contradict each other", "\(iso), 7.2.5", .issuer,
@@ -269,10 +271,10 @@ extension Code {
     "Refuse the person; the document itself is genuine.", passes: "The required age is reached")
   public static let documentExpired = Code(
     "policy.document_expired", "The document's own expiry date has passed", "\(iso), 7.2.1",
-    "Ask for a current document; a request with `accept_expired` takes an expired one, with a warning.",
+    "Request a current document; with `accept_expired`, an expired one is accepted with a warning.",
     passes: "The document's own expiry date has not passed")
   public static let nothingDisclosed = Code(
-    "policy.nothing_disclosed", "The response is genuine and discloses nothing that was requested",
+    "policy.nothing_disclosed", "The response is genuine but discloses nothing that was requested",
     "\(iso), 8.3.2.1.2.2",
     "It proves only that such a document exists; require the elements that you need.",
     passes: "Something requested was disclosed", warns: true)

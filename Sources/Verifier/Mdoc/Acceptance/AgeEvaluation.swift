@@ -1,7 +1,7 @@
 import Base
 import CBOR
 
-/// A document whose elements answer age questions.
+/// A document whose elements can show an age.
 protocol AgeSource {
   var docType: String { get }
   subscript(element: ElementReference) -> ElementValue? { get }
@@ -56,7 +56,7 @@ struct AgeEvaluation<Document: AgeSource> {
       + attestationElements
   }
 
-  /// The answer for a threshold, with the element that proves it; nil if no returned element decides it.
+  /// The result for a threshold, with the element that proves it; nil if no returned element decides it.
   func answer(_ threshold: Int) -> AgeAnswer? {
     func make(_ answer: Bool, _ identifier: String) -> AgeAnswer {
       AgeAnswer(threshold: threshold, answer: answer, provedBy: ElementReference(namespace, identifier))
@@ -87,8 +87,8 @@ struct AgeEvaluation<Document: AgeSource> {
     return Int(exactly: number)
   }
 
-  /// Whether the element may answer instead of an attestation: only if it was requested, or if the wallet falls back to
-  /// it by itself.
+  /// Whether the element may replace an attestation: only if it was requested, or if the wallet falls back to it by
+  /// itself.
   private func isUsable(_ identifier: String) -> Bool {
     let element = ElementReference(namespace, identifier)
     return fallsBackToAgeInYears && identifier == "age_in_years"
@@ -97,8 +97,8 @@ struct AgeEvaluation<Document: AgeSource> {
 }
 
 extension AgeEvaluation<VerifiedDocument> {
-  /// Whether the birth date, the age in years and the attestations contradict one another: they cannot all be true of
-  /// one person at any time from signing until now. Attestations are made for the day of signing, so a person may be
+  /// Whether the birth date, the age in years and the attestations contradict one another: no person could have all of
+  /// them at any time from signing until now. Attestations are made for the day of signing, so a person may be
   /// older than attested.
   var isInconsistent: Bool {
     guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
@@ -143,8 +143,8 @@ public struct AgeAttestations: Sendable {
 
   public static func identifier(for age: Int) -> String { "age_over_" + (age < 10 ? "0\(age)" : "\(age)") }
 
-  /// The attestation that answers "at least `age`": the smallest true NN at or above it, else the largest false NN at
-  /// or below it.
+  /// The attestation that decides "at least `age`": the smallest true NN at or above it, otherwise the largest false NN
+  /// at or below it.
   public func nearest(to age: Int) -> (age: Int, isOver: Bool)? {
     all.first { $0.age >= age && $0.isOver } ?? all.last { $0.age <= age && !$0.isOver }
   }
@@ -169,13 +169,13 @@ enum AgeCalendar {
     return day.year - birth.year - (hadBirthday ? 0 : 1)
   }
 
-  /// Whether somebody born on one of the days is at least `age`; nil if it depends on the day.
+  /// Whether a person born on one of the days is at least `age`; nil if it depends on the day.
   static func isAtLeast(_ age: Int, born birth: BirthDate, on day: FullDate) -> Bool? {
     if completedYears(since: birth.latest, on: day) >= age { return true }
     return completedYears(since: birth.earliest, on: day) < age ? false : nil
   }
 
-  /// Whether somebody born in a year is at least `age`; nil if it depends on the day.
+  /// Whether a person born in a year is at least `age`; nil if it depends on the day.
   static func isAtLeast(_ age: Int, bornIn year: Int, on day: FullDate) -> Bool? {
     let difference = day.year - year
     if difference - 1 >= age { return true }

@@ -2,7 +2,7 @@ import Base
 import CBOR
 
 /// The response of Apple's simulator, or of a device with Apple's test profile: data that no issuer signed. A developer
-/// can look at them in test mode.
+/// can view it in test mode.
 ///
 /// It is a separate type: it accompanies a rejection and never replaces an `AcceptedPresentation`. It exists only if
 /// every document is simulated and no document claims an issuer.
@@ -11,7 +11,7 @@ public struct SimulatedPresentation: Sendable {
     public let docType: String
     /// The requested elements, unverified.
     public let elements: [AcceptedDocument.Element]
-    /// The answers of these elements to the requested age thresholds.
+    /// The results of these elements for the requested age thresholds.
     public let ageAnswers: [AgeAnswer]
 
     public var description: String { "SimulatedPresentation.Document(\(docType), redacted)" }

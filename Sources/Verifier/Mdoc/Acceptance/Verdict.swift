@@ -18,7 +18,7 @@ public struct Verdict: Sendable {
 
   /// A rejection for all failed checks of the report.
   public static func refused(_ report: VerificationReport) -> Verdict {
-    precondition(!report.reasons.isEmpty, "a refusal has a failed check")
+    precondition(!report.reasons.isEmpty, "a rejection has a failed check")
     return Verdict(outcome: .refused(report.reasons), report: report)
   }
 }
@@ -77,8 +77,8 @@ public struct AcceptedPresentation: Sendable {
   /// discloses, requested or not. The response may not be kept if part of it was not read.
   public var retention: Retention { leavesUnread ? .none : .strictest(of: documents.map(\.retention)) }
 
-  /// Whether the presentation holds an element or an age answer. It may hold neither: the request may name no element,
-  /// or the person may decline all elements.
+  /// Whether the presentation holds an element or an age result. It holds neither if the request names no element, or
+  /// if the person declines all elements.
   public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 }
 
@@ -118,7 +118,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The answer to "is the person at least `threshold` years old?", with the element that proves it. Personal: it has no
+/// Whether the person is at least `threshold` years old, with the element that proves it. Personal: it has no
 /// mirror and a redacted description.
 public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   public let threshold: Int
@@ -130,7 +130,7 @@ public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomRefl
 }
 
 extension CheckList {
-  /// Notes whether a profile rule is kept. A broken rule warns, and rejects in strict mode.
+  /// Notes whether a profile rule is met. A broken rule is a warning, and rejects in strict mode.
   package mutating func expect(
     _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
   ) {

@@ -2,7 +2,7 @@ import Base
 import CBOR
 import PKIX
 
-/// The document types of the standards and their elements, with names, types and labels.
+/// The standards' document types and their elements, with names, types and labels.
 ///
 /// Other document types and elements are accepted, with the types of their CBOR values. Names are compared by their
 /// bytes.
@@ -39,7 +39,7 @@ public enum DocTypeCatalogue {
     return !types.isDisjoint(with: [.text, .bool, .unsigned, .fullDate, .dateTime])
   }
 
-  /// A table of the types of every listed element, since each element of each response is looked up.
+  /// A table of every listed element's types, since each element of each response is looked up.
   private static let types: [ElementReference: ElementTypes] = {
     var types: [ElementReference: ElementTypes] = [:]
     for namespace in all.flatMap(\.namespaces) {
@@ -226,10 +226,10 @@ public struct ElementTypes: OptionSet, Sendable, Hashable {
   /// `tdate / full-date`.
   public static let date: ElementTypes = [.fullDate, .dateTime]
 
-  /// Whether a value has one of the types, or no type is prescribed.
+  /// True if the value has one of the types, or if no type is prescribed.
   func allows(_ value: ElementValue) -> Bool { isEmpty || !isDisjoint(with: Self.type(of: value)) }
 
-  /// Whether an encoded value has one of the types, or no type is prescribed. Strings are not copied: a portrait is
+  /// True if the encoded value has one of the types, or if no type is prescribed. Strings are not copied: a portrait is
   /// large.
   func allows(_ item: CBORItem) -> Bool {
     switch item.kind {

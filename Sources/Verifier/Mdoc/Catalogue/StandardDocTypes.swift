@@ -24,7 +24,7 @@ extension DocTypeDefinition {
     [
       NamespaceDefinition(
         Namespace.europeanAgeVerification, "Proof of age", hasAgeAttestations: true,
-        // The list of the profile itself ends after the ages.
+        // The profile's own list ends after the ages.
         [.attestation(ofAge: 18, .mandatory)] + [.init("portrait", .bytes, "Portrait")].only(in: "Google's Longfellow"))
     ])
 
@@ -182,14 +182,14 @@ extension NamespaceDefinition {
 
   /// The elements that only photo IDs have.
   static let iso23220PhotoID = NamespaceDefinition(
-    Namespace.iso23220PhotoID, "Particular to photo IDs",
+    Namespace.iso23220PhotoID, "Only in photo IDs",
     (photoIDElements(.text) + [
       .init("travel_document_type", .text, "Travel document type"),
       .init("travel_document_mrz", .text, "Machine-readable zone of the travel document"),
     ]).only(in: DocTypeDefinition.photoIDOf2025))
 
   static let iso23220PhotoIDDraft = NamespaceDefinition(
-    Namespace.iso23220PhotoIDDraft, "Particular to photo IDs (older)",
+    Namespace.iso23220PhotoIDDraft, "Only in photo IDs (older)",
     photoIDElements(.notPrescribed).only(in: DocTypeDefinition.photoIDOf2024))
 
   private static func photoIDElements(_ types: ElementTypes) -> [ElementDefinition] {
@@ -206,7 +206,7 @@ extension NamespaceDefinition {
     ]
   }
 
-  /// The data groups of a travel document (ICAO 9303-10), as its chip has them.
+  /// The data groups of a travel document (ICAO 9303-10), as stored on its chip.
   static let iso23220DataGroups = NamespaceDefinition(
     Namespace.iso23220DataGroups, "Data groups of a travel document",
     travelDocument("", version: .text).only(in: DocTypeDefinition.photoIDOf2025))
@@ -214,8 +214,12 @@ extension NamespaceDefinition {
   /// The same data as a digital travel credential (ICAO).
   static let iso23220TravelDocument = NamespaceDefinition(
     Namespace.iso23220TravelDocument, "Digital travel credential (older)",
-    (travelDocument("dtc_", version: .notPrescribed) + [.init("dg_content_info", .bytes, "Contents of the data groups")])
-      .only(in: DocTypeDefinition.photoIDOf2024))
+    (travelDocument("dtc_", version: .notPrescribed) + [
+      .init(
+        "dg_content_info", .bytes,
+        "Contents of the data groups")
+    ])
+    .only(in: DocTypeDefinition.photoIDOf2024))
 
   private static func travelDocument(_ prefix: String, version: ElementTypes) -> [ElementDefinition] {
     [
@@ -223,7 +227,7 @@ extension NamespaceDefinition {
     ] + (1...16).map { .init("\(prefix)dg\($0)", .bytes, "Data group \($0)") }
   }
 
-  /// PID Rulebook 1.7, by the amended CIR 2024/2977. The last elements and the `age_over_NN` were removed earlier and
+  /// PID Rulebook 1.7, by the amended CIR 2024/2977. The last elements and the `age_over_NN` were removed earlier, but
   /// are still in circulation.
   static let europeanPID = NamespaceDefinition(
     Namespace.europeanPID, "Person identification data", hasAgeAttestations: true,
@@ -232,7 +236,7 @@ extension NamespaceDefinition {
       .init("given_name", .text, "Given names", .mandatory),
       .init("birth_date", .date, "Date of birth", .mandatory),
       .init("place_of_birth", .map, "Place of birth", .mandatory),
-      // Older documents have one text.
+      // Older documents have a single text.
       .init("nationality", [.array, .text], "Nationality", .mandatory),
       .init("resident_address", .text, "Address"),
       .init("resident_country", .text, "Resident country"),

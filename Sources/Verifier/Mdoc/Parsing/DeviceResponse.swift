@@ -53,7 +53,7 @@ public struct DeviceResponse: Sendable, CustomStringConvertible, CustomReflectab
     Deviation.noteIfEmpty("documentErrors", errors, into: &deviations)
     documentErrors = try errors.map(DeviceResponse.docTypes) ?? []
     zkDocuments = try DeviceResponse.items(of: "zkDocuments", in: item, &deviations)
-    // Each document gets its own report, so the number is bounded.
+    // The number is limited, since each document gets its own report.
     guard zkDocuments.count <= Limits.documents else {
       throw MdocParseError(.documentUnexpected, "more than \(Limits.documents) proofs")
     }
@@ -225,8 +225,8 @@ struct IssuerSignedNamespace: Sendable {
 struct IssuerSignedItem: Sendable {
   /// The whole `#6.24(bstr …)`, as received.
   let digestInput: ArraySlice<UInt8>
-  /// Identifies the item's digest in the MobileSecurityObject. Any 64-bit number is accepted, though an issuer's must
-  /// be below 2^31 (9.1.2.4).
+  /// Identifies the item's digest in the MobileSecurityObject. Any 64-bit number is accepted, although issuers must use
+  /// numbers below 2^31 (9.1.2.4).
   let digestID: UInt64
   let randomLength: Int
   let identifier: String

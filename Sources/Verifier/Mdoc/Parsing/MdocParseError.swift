@@ -6,8 +6,8 @@ public struct MdocParseError: Error, Sendable, Hashable {
   public let code: Code
   /// The index of the malformed document; nil if the fault is in no document.
   public let document: Int?
-  /// The member or item at fault, as a path of the standard's names and of indices: `documents[0].docType is missing`.
-  /// The path holds no name that a wallet chose. Nil if the bytes as a whole are at fault.
+  /// The faulty member or item, as a path of the standard's names and of indices: `documents[0].docType is missing`.
+  /// The path holds no name that a wallet chose. Nil if the bytes as a whole are faulty.
   public let detail: String?
 
   package init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
@@ -82,7 +82,7 @@ package struct StructureParser {
     try unsigned(member(key, of: item), key)
   }
 
-  // In these functions, the name is for an error: a member's name, or a phrase for an item of a list.
+  // In these functions, the name appears in errors: a member's name, or a phrase for an item of a list.
 
   package func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
     guard let entries = item.entries else { throw mismatch(item, name, "not a map") }
@@ -134,8 +134,7 @@ package struct StructureParser {
 
   package func fault(_ name: String, _ what: String) -> MdocParseError { MdocParseError(code, "\(name) is \(what)") }
 
-  /// Reference tags (28, 29) and string-reference tags (25, 256) are not expanded. They have an error code of their
-  /// own.
+  /// Reference tags (28, 29) and string-reference tags (25, 256) are not expanded. They have a separate error code.
   private func mismatch(_ item: CBORItem, _ name: String, _ what: String) -> MdocParseError {
     guard let tag = item.tag, [25, 28, 29, 256].contains(tag) else { return fault(name, what) }
     return MdocParseError(.cborTagUnsupported, "\(name) has tag \(tag)")

@@ -82,7 +82,7 @@ struct MobileSecurityObject: Sendable {
     return digests.map { SignedDigests($0, isIndexed: lookUps > Self.few) }
   }
 
-  /// Up to this many look-ups or namespaces, reading the map each time is faster than making a table.
+  /// Up to this number of look-ups or namespaces, reading the map each time is faster than making a table.
   private static let few = 32
 
   /// The digests of one namespace by DigestID, found in the received map or, for many look-ups, in a table.

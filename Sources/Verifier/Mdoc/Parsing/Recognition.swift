@@ -1,14 +1,14 @@
 import Base
 import CBOR
 
-/// Names the form of an unexpected input: hexadecimal text instead of bytes, an IssuerSigned instead of a
-/// DeviceResponse. It explains a rejection and never accepts anything.
+/// Names the form of an unexpected input, such as hexadecimal text instead of bytes, or an IssuerSigned instead of a
+/// DeviceResponse. It only explains a rejection: nothing is accepted because of it.
 ///
 /// It examines only forms and names of the standards, so that its output holds nothing personal.
 package enum Recognition {
   package static let deviceResponse = "a DeviceResponse"
   package static let appleEnvelope = "an HPKEEnvelope of Apple"
-  package static let appleContent = "the map with identity that Apple's envelope holds"
+  package static let appleContent = "the map with `identity` from inside Apple's envelope"
   package static let encryptedResponse = "an EncryptedResponse of ISO/IEC TS 18013-7, Annex C"
   package static let sessionData = "a SessionData"
   package static let encryptedJWT = JWTForm.encrypted.rawValue

@@ -61,7 +61,7 @@ struct DeviceAuthentication {
   private func bytes(besides payload: CBORItem?) throws(COSEError) -> [UInt8] {
     let bytes = Self.bytes(of: document, over: transcript)
     guard let payload, payload.bytes?.elementsEqual(bytes) != true else { return bytes }
-    throw .malformed("its payload is attached, and is not this session's DeviceAuthenticationBytes")
+    throw .malformed("its payload is attached, but is not this session's DeviceAuthenticationBytes")
   }
 
   private func verify(signature: CBORItem, key: COSEKey?, _ checks: inout CheckList) -> Bool {
@@ -123,7 +123,7 @@ struct DeviceAuthentication {
         checks.note(
           verdict, in: [(.invalid, .deviceMacInvalid)],
           count != expected
-            ? "the tag has \(count) bytes, HMAC 256/256 has \(expected)"
+            ? "the tag has \(count) bytes, but HMAC 256/256 has \(expected)"
             : otherSession { other in
               verify(
                 message, of: Self.bytes(of: document, over: other), over: other, key: key.key, readerKey: readerKey)
@@ -234,7 +234,7 @@ extension Code {
   public static let deviceMacNotAllowed = Code(
     "mdoc.device_auth.mac_not_allowed", "The device sent a MAC, and this protocol has no reader key to check it",
     "\(iso), 9.1.3.5",
-    "For a presentation in person, supply the reader's ephemeral private key; otherwise the wallet is at fault.",
+    "For a presentation in person, supply the reader's ephemeral private key. Otherwise the wallet must sign.",
     passes: "A MAC may authenticate in this protocol")
   public static let deviceAlgorithmUnsupported = Code(
     "mdoc.device_auth.algorithm_unsupported",

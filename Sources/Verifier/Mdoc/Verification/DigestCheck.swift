@@ -33,7 +33,7 @@ struct DigestCheck {
         if item.randomLength < Self.shortestRandom {
           short.append((reference(namespace, item), " (random has \(item.randomLength) bytes)"))
         }
-        // Elements that share a digest identifier are a finding: at most one of them can match.
+        // Notes elements that share a digest identifier: at most one of them can match.
         if shared.contains(item.digestID) {
           repeated.append(named(namespace, item))
           continue
@@ -137,7 +137,7 @@ extension Code {
     .item, passes: "Every returned item has the prescribed structure")
   public static let itemNotTag24 = Code(
     "mdoc.item.not_tag24", "An issuer-signed item is not a byte string with tag 24", "\(iso), 8.3.2.1.2.2", .item,
-    passes: "Every returned item is encoded as it was signed")
+    passes: "Every returned item is in the signed encoding")
   public static let elementDuplicate = Code(
     "mdoc.element.duplicate", "An element of a namespace is returned twice", "\(iso), 8.3.2.1.2.2",
     .forged, passes: "No element is returned twice")
@@ -149,10 +149,10 @@ extension Code {
     passes: "The issuer signed a digest of every returned element")
   public static let digestMismatch = Code(
     "mdoc.digest.mismatch", "A returned element does not match its signed digest", "\(iso), 9.3.1", .forged,
-    passes: "Every returned element is as the issuer signed it")
+    passes: "Every returned element matches its signed digest")
   public static let digestIDOutOfRange = Code(
     "mdoc.digest.id_out_of_range",
-    "An item's digest identifier is 2^31 or more, and its digest is still looked up", "\(iso), 9.1.2.4", .issuer,
+    "An item's digest identifier is 2^31 or more; its digest is looked up nevertheless", "\(iso), 9.1.2.4", .issuer,
     passes: "The digest identifiers are in range", warns: true)
   public static let itemRandomTooShort = Code(
     "mdoc.item.random_too_short", "An item's random value has fewer than 16 bytes", "\(iso), 9.1.2.5", .issuer,

@@ -46,7 +46,7 @@ struct DocumentVerification {
       "digestAlgorithm is \"\(shown(mso.digestAlgorithm))\", expected \"SHA-256\", \"SHA-384\" or \"SHA-512\"")
     checks.require(
       mso.docType.hasSameBytes(as: document.docType), .msoDocTypeMismatch,
-      "the issuer signed docType \(shown(mso.docType)), the document says \(shown(document.docType))")
+      "the issuer signed docType \(shown(mso.docType)), but the document says \(shown(document.docType))")
     DigestCheck(document: document, mso: mso, hash: hash).run(into: &checks)
     ValidityCheck(mso: mso, signer: signed.signer, now: now, skew: verifier.clockSkew).run(into: &checks)
     checkJurisdiction(signed, &checks)
@@ -130,7 +130,8 @@ struct AppleMockRecognition {
     else { return nil }
     if let device = document.deviceSignatureMessage, isBlank(device.signature) { return .appleSimulatorAnswer }
     guard issuer.headers.x5chain == nil else { return nil }
-    // No issuer vouches for this object. Its key only serves to tell a device with the developer profile from noise.
+    // No issuer vouches for this object. Its key is used only to distinguish a device with the developer profile from
+    // random data.
     guard let payload = issuer.payload, let mso = try? MobileSecurityObject(parsing: payload) else { return nil }
     var checks = CheckList()
     let device = DeviceAuthentication(
@@ -167,18 +168,20 @@ struct ValidityCheck {
       validity.signed > validity.validFrom
         ? "signed (\(validity.signed)) is after validFrom (\(validity.validFrom))"
         : "validFrom (\(validity.validFrom)) is not before validUntil (\(validity.validUntil))")
-    checks.require(validity.signed <= now + skew, .signedInFuture, "signed is \(validity.signed), and it is \(now)")
+    checks.require(
+      validity.signed <= now + skew, .signedInFuture,
+      "signed is \(validity.signed), but the time is \(now)")
     checks.require(
       signer.validity.contains(validity.signed), .signedOutsideCertificate,
-      "signed is \(validity.signed), and \(signer.label) is valid from \(signer.validity.lowerBound) to "
+      "signed is \(validity.signed), but \(signer.label) is valid from \(signer.validity.lowerBound) to "
         + "\(signer.validity.upperBound)")
     checks.require(
-      validity.validFrom <= now + skew, .notYetValid, "validFrom is \(validity.validFrom), and it is \(now)")
+      validity.validFrom <= now + skew, .notYetValid, "validFrom is \(validity.validFrom), but the time is \(now)")
     checks.require(
-      now - skew <= validity.validUntil, .expired, "validUntil is \(validity.validUntil), and it is \(now)")
+      now - skew <= validity.validUntil, .expired, "validUntil is \(validity.validUntil), but the time is \(now)")
     checks.expect(
       validity.validUntil <= signer.validity.upperBound, .validityExceedsCertificate,
-      "validUntil is \(validity.validUntil), and \(signer.label) ends at \(signer.validity.upperBound)")
+      "validUntil is \(validity.validUntil), but \(signer.label) ends at \(signer.validity.upperBound)")
   }
 
   static let codes: [Code] = [

@@ -71,7 +71,7 @@ struct IssuerAuthentication {
     let signature = CodeGroup.issuerSignature.codes
     guard let payload = message.payload else {
       checks.skipRest(of: signature)
-      checks.failed(.msoMissing, "issuerAuth's payload is nil, and must be the mobile security object")
+      checks.failed(.msoMissing, "issuerAuth's payload is nil; it must be the mobile security object")
       checks.notRun(.msoMalformed)
       return nil
     }
@@ -110,9 +110,9 @@ struct IssuerAuthentication {
 }
 
 extension CheckList {
-  /// Notes one check for each possible failure, in the order in which they are looked for. The check that belongs to
-  /// the verdict fails. The checks before it are noted as passed, and the checks after it as not run. If no check
-  /// belongs to the verdict, all are noted as passed.
+  /// Notes one check for each possible failure, in the order in which the failures are looked for. Notes the check that
+  /// belongs to the verdict as failed. The checks before it are noted as passed, and the checks after it as not run.
+  /// Notes all checks as passed if none belongs to the verdict.
   mutating func note<Verdict: Equatable>(
     _ verdict: Verdict, in order: [(verdict: Verdict, code: Code)], _ detail: @autoclosure () -> String
   ) {
@@ -153,9 +153,9 @@ extension Code {
     passes: "The issuer's signature has the prescribed form")
   public static let coseHeaderDuplicate = Code(
     "cose.header_duplicate", "A COSE header parameter is in both header maps", "RFC 9052, 3", .wallet,
-    passes: "No COSE header parameter is duplicate")
+    passes: "No COSE header parameter is duplicated")
   public static let coseCritUnsupported = Code(
-    "cose.crit_unsupported", "A COSE header parameter is marked critical and not understood", "RFC 9052, 3.1", .wallet,
+    "cose.crit_unsupported", "A COSE header parameter is marked critical, but is unknown", "RFC 9052, 3.1", .wallet,
     passes: "No COSE header parameter is critical and unknown")
   public static let issuerCertificateMissing = Code(
     "mdoc.issuer_auth.certificate_missing", "IssuerAuth carries no document signer certificate", "\(iso), 9.1.2.4",
@@ -164,7 +164,7 @@ extension Code {
     passes: "The signer's certificate comes with the document")
   public static let issuerCertificateThumbprintMismatch = Code(
     "mdoc.issuer_auth.x5t_mismatch", "The certificate thumbprint does not match the document signer's certificate",
-    "RFC 9360, 2", .forged, passes: "The certificate is the one that the signature names")
+    "RFC 9360, 2", .forged, passes: "The certificate matches the thumbprint in the signature")
   public static let issuerAlgorithmUnsupported = Code(
     "mdoc.issuer_auth.algorithm_unsupported",
     "The issuer's signature algorithm is absent from the protected header or not one of the standard's",

@@ -16,9 +16,9 @@ public struct MdocVerifier: Sendable {
   public var revocation: RevocationPolicy
   /// Nil if no zero-knowledge proofs are verified.
   public var proofs: ProofPolicy?
-  /// Called before the documents of an opened response are checked; for measurements of time.
+  /// Called before the documents of an opened response are checked, so that callers can measure time.
   public var willAuthenticate: (@Sendable () -> Void)?
-  /// Called after each verification of a zero-knowledge proof; for counts and measurements of time.
+  /// Called after each verification of a zero-knowledge proof, so that callers can count and measure time.
   package var didVerifyProof: (@Sendable (ProofRun) -> Void)?
 
   public init(
@@ -31,7 +31,7 @@ public struct MdocVerifier: Sendable {
     self.revocation = revocation
   }
 
-  /// Makes every check that needs no other data, and lists the questions on revocation.
+  /// Makes every check that needs no other data, and lists the revocation checks that need publishers' lists.
   /// - Parameters:
   ///   - request: nil accepts every verified element of every verified document.
   ///   - earlierChecks: the protocol's own checks, for the report.
@@ -65,8 +65,7 @@ public struct MdocVerifier: Sendable {
     let plain = presented.parts.flatMap { part in part.response.documents.map { (document: $0, query: part.query) } }
     var documents = plain.enumerated().map { index, item in
       // All documents are signed over the same transcript, so only the first document is tried with the alternatives.
-      // If every document were tried, a wallet could make the verifier check thousands of signatures, on a curve of its
-      // choice.
+      // Otherwise a wallet could make the verifier check thousands of signatures, on a curve of its choice.
       let verification = DocumentVerification(
         document: item.document, transcript: presented.transcript, readerKey: presented.readerKey,
         alternatives: index == 0 ? presented.alternatives : [], verifier: self, now: now)
@@ -101,8 +100,8 @@ public struct MdocVerifier: Sendable {
   }
 
   /// Every check of a response, then of each document, in the order in which they are made. The first failed check
-  /// names the rejection, so the order is part of the result. A protocol's checks of its envelope precede these checks.
-  /// Unreadable bytes are reported at the check that finds them.
+  /// names the rejection, so the order of the checks affects the result. A protocol's checks of its envelope precede
+  /// these checks. Unreadable bytes are reported at the check that finds them.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
   static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
@@ -122,7 +121,7 @@ public struct MdocVerifier: Sendable {
 
 /// Decides which signers may sign documents of a type. The trust store implements it.
 public protocol IssuerTrust: Sendable {
-  /// SHA-256 of everything on which trust depends, in hexadecimal.
+  /// SHA-256 of all data on which trust depends, in hexadecimal.
   var snapshot: String { get }
 
   /// Validates a document signer's chain for a document type.
@@ -134,9 +133,9 @@ public protocol IssuerTrust: Sendable {
 public struct Authentication: ~Copyable, Sendable {
   /// The questions for publishers; empty if the policy asks nothing, no status is declared, or no issuer is trusted.
   ///
-  /// The getter is never inlined, so that the caller owns the returned array. Swift 6.3's optimiser has a fault: a
-  /// field that is read from a noncopyable value is destroyed together with the value, though the caller still uses the
-  /// field.
+  /// The getter is never inlined, so that the caller owns the returned array. This avoids a bug of Swift 6.3's
+  /// optimiser. It destroys a field that was read from a noncopyable value together with the value, even if the caller
+  /// still uses the field.
   public var questions: [RevocationQuestion] { @inline(never) get { asked } }
   private let asked: [RevocationQuestion]
   private let state: State
@@ -301,7 +300,7 @@ extension AuthenticatedDocument.Content {
   }
 }
 
-/// The result for one document. If the document is rejected, the result has only checks, and no values.
+/// The result for one document. The result of a rejected document has only checks, and no values.
 struct DocumentOutcome {
   /// Nil if the document is rejected.
   let verified: VerifiedDocument?

@@ -26,7 +26,7 @@ struct ResponseCheck {
     Self.note(response.deviations, isStrict: isStrict, into: &checks)
   }
 
-  /// Notes tolerated deviations (`Deviation`). Deviations in signed data are found later than the others.
+  /// Notes tolerated deviations (`Deviation`). Deviations in signed data are found later than other deviations.
   static func note(_ deviations: [String], isStrict: Bool, into checks: inout CheckList) {
     let shown = deviations.prefix(Limits.reportedFaults).joined(separator: "; ")
     let more = deviations.count - Limits.reportedFaults
@@ -107,14 +107,14 @@ struct ResponseCheck {
 
   private var isExpectedNumber: Bool {
     if let docType = part.query?.docType {
-      // A type that was not requested fails another check (`docTypeNotRequested`).
+      // A type that was not requested fails a different check (`docTypeNotRequested`).
       let isRequested = { (docType: String) in request.map { $0.document(ofType: docType) != nil } ?? true }
       return count <= 1 && returned.allSatisfy { $0.hasSameBytes(as: docType) || !isRequested($0) }
     }
     // The number of proofs is bounded even without a request.
     if let maxDocuments, count > maxDocuments { return false }
     guard let request else { return !readsProofs || response.zkDocuments.count <= 1 }
-    // If any one of several documents is requested, a wallet may return all of them. Proofs are expensive to verify, so
+    // A wallet may return all documents when the request needs only one of them. Proofs are expensive to verify, so
     // only one is accepted.
     guard request.requiresAllDocuments || !readsProofs || response.zkDocuments.count <= 1 else { return false }
     let types = response.documents.map(\.docType)
@@ -135,7 +135,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
   /// The reader's ephemeral private key, for checking a device MAC (ISO/IEC 18013-5:2021, 9.1.3.5); nil if the device
   /// must sign.
   let readerKey: PrivateKey?
-  /// Transcripts of other sessions. If the device did not sign for our session, they show for which session it signed.
+  /// Transcripts of other sessions. They show for which session the device signed, if it did not sign for this one.
   /// They only explain a rejection: no response is accepted because of them.
   let alternatives: [AlternativeTranscript]
   /// Apple's in-app protocol: there is one document, `age_in_years` may replace age attestations, and mocks are
@@ -171,7 +171,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
     }
   }
 
-  /// A document with its issuer's signature, or a proof about one.
+  /// A document with its issuer's signature, or a proof about such a document.
   package enum DocumentKind: Sendable {
     case plain, proof
   }
@@ -193,9 +193,10 @@ public struct PresentedResponse: ~Copyable, Sendable {
   package var signatureInputs: [SignatureInputs] { parts.flatMap { $0.response.signatureInputs(over: transcript) } }
 }
 
-/// A transcript that a wallet may have used by mistake, with how it differs from ours: `another configured origin`.
+/// A transcript that a wallet may have used by mistake, with its difference from this session's: `another configured
+/// origin`.
 ///
-/// It explains a rejection in the report and never accepts anything.
+/// It only explains a rejection in the report: nothing is accepted because of it.
 public struct AlternativeTranscript: Sendable {
   /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
   public let difference: String
@@ -255,7 +256,8 @@ public struct SessionTranscript: Sendable, Hashable, CustomStringConvertible, Cu
 extension Code {
   public static let responseMalformed = Code(
     "mdoc.response.malformed", "The DeviceResponse lacks a member or has one of another type", "\(iso), 8.3.2.1.2.2",
-    "Compare the detail with the received bytes: a whole DeviceResponse is expected. Report it to its producer, usually "
+    "Compare the detail with the received bytes: a whole DeviceResponse is expected. Report it to its producer, "
+      + "usually "
       + "the wallet's maker.",
     passes: "The response has the prescribed structure")
   public static let responseVersionUnsupported = Code(

@@ -3,7 +3,7 @@ import CBOR
 import PKIX
 
 /// A question to a publisher before a document is accepted. It exists only if the issuer is trusted and its signature
-/// is valid. So a verifier fetches only from addresses that a trusted issuer signed.
+/// is valid. A verifier thus fetches only from addresses that a trusted issuer signed.
 public struct RevocationQuestion: Sendable, Hashable {
   public let subject: Subject
   /// The validated path: the document signer first, the trust anchor's certificate last.
@@ -14,7 +14,7 @@ public struct RevocationQuestion: Sendable, Hashable {
   public let allowsJWT: Bool
   /// The addresses from which lists of the path's certificates may be fetched.
   public let crlAddresses: CRLAddresses
-  /// Signers that are allowed for a status list besides the anchor.
+  /// Signers, besides the anchor, that are allowed for a status list.
   public let statusSigners: [Certificate]
 
   public enum Subject: Sendable, Hashable {
@@ -50,7 +50,7 @@ public struct RevocationQuestion: Sendable, Hashable {
   }
 }
 
-/// The finding for one question. An unknown status is not good.
+/// The finding for one question. An unknown status never counts as good.
 public enum RevocationFinding: Sendable, Hashable {
   case good
   /// Rejected under every policy that checks revocation. The code is `signerRevoked`, `authorityRevoked`,
@@ -103,7 +103,7 @@ public struct RevocationEvidence: Sendable {
 public enum RevocationPolicy: String, Sendable, Hashable, CaseIterable {
   /// Every status that the document and its signer declare must be good.
   case requireGood = "require_good"
-  /// An undetermined status only warns.
+  /// An undetermined status is only a warning.
   case allowUndetermined = "allow_undetermined"
   /// Nothing is asked.
   case off
@@ -179,7 +179,7 @@ public struct DeclaredStatus: Sendable, Hashable {
     return reference(.statusList(index: index), in: info)
   }
 
-  /// IdentifierListInfo. Its identifier must be a byte string, as in a list.
+  /// IdentifierListInfo. Its identifier must be a byte string, like the identifiers in a list.
   private static func identifierList(_ info: CBORItem) -> Declaration {
     guard let identifier = info[key: "id"]?.bytes, !identifier.isEmpty else {
       return unusable("identifier_list has no id that is a byte string")
@@ -207,7 +207,7 @@ struct RevocationCheck: Sendable {
   let questions: [RevocationQuestion]
   /// Declarations without a question, each with the reason.
   private let unusable: [(uncertainty: RevocationUncertainty, detail: String)]
-  /// Whether a proof hides the declared status. The status is then not asked, and cannot be good.
+  /// Whether a proof hides the declared status. The status is then not checked, and cannot be good.
   private let hidesStatus: Bool
 
   /// - Parameter status: nil if a proof hides it.
@@ -225,7 +225,7 @@ struct RevocationCheck: Sendable {
     // A signer that is itself the anchor may name its issuer's list. That issuer is unknown, so its list cannot be
     // verified: the status is declared but undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
-      unusable.append((.crlInvalid, "the signer is trusted by itself: its issuer's list can't be verified"))
+      unusable.append((.crlInvalid, "the signer is itself a trust anchor, so its issuer's list cannot be verified"))
     }
     for declaration in status?.declarations ?? [] {
       switch declaration {
@@ -265,7 +265,11 @@ struct RevocationCheck: Sendable {
     for declared in unusable { undetermined(declared.uncertainty, declared.detail) }
     if hidesStatus {
       status = .undetermined
-      for code in RevocationQuestion.Subject.statusCodes { checks.notRun(code, "a proof does not show it") }
+      for code in RevocationQuestion.Subject.statusCodes {
+        checks.notRun(
+          code,
+          "a zero-knowledge proof hides the status")
+      }
     }
     if hasGood {
       for code in Self.sharedCodes where checks.outcome(of: code) == nil { checks.passed(code) }
@@ -339,7 +343,7 @@ extension Code {
     "\(iso), 9.3.3 and B.3.2", .revoked, passes: "The authority is not revoked")
   public static let crlInvalid = Code(
     "revocation.crl_invalid",
-    "The certificate revocation list is not the issuer's, not signed, not full, or not current",
+    "The certificate revocation list is of another issuer, not validly signed, partial, or not current",
     "\(iso), B.3.2; RFC 5280, 6.3.3", .undetermined, passes: "The revocation list is authentic and current")
   public static let documentRevoked = Code(
     "revocation.document_revoked", "The issuer has revoked the document", "\(edition2), 12.3.6", .revoked,
@@ -348,11 +352,11 @@ extension Code {
     "revocation.document_suspended", "The issuer has suspended the document", "\(edition2), 12.3.6", .revoked,
     passes: "The document is not suspended")
   public static let statusUnknown = Code(
-    "revocation.status_unknown", "The status list gives the document a status without a common meaning",
-    "Token Status List, 7.1", .undetermined, passes: "The document's status is a known one")
+    "revocation.status_unknown", "The status list gives the document a status without a standard meaning",
+    "Token Status List, 7.1", .undetermined, passes: "The document's status has a standard meaning")
   public static let statusListInvalid = Code(
     "revocation.status_list_invalid",
-    "The status list or identifier list is malformed, expired, of another subject, or not validly signed",
+    "The status list or identifier list is malformed, expired, for another subject, or not validly signed",
     "Token Status List, 8.3; \(edition2), 12.3.6", .undetermined, passes: "The status list is authentic and current")
   public static let statusIndexOutOfRange = Code(
     "revocation.status_index_out_of_range", "The document's index is outside its status list",
@@ -365,8 +369,8 @@ extension Code {
     "The list's address is not https, names a port or network that is not public, or redirects to one",
     "RFC 9110, 17.1", .undetermined, passes: "The lists' addresses are allowed", cases: "R09")
   public static let revocationListTooLarge = Code(
-    "revocation.list_too_large", "The list is larger than the limit, packed or unpacked", "RFC 9110, 17.5",
-    .undetermined, passes: "The lists are no larger than allowed")
+    "revocation.list_too_large", "The list is larger than the limit, compressed or decompressed", "RFC 9110, 17.5",
+    .undetermined, passes: "The lists are within the size limit")
   public static let revocationUnavailable = Code(
     "revocation.unavailable", "The list could not be fetched, and no stored list is current",
     "\(iso), 9.3.3", .undetermined, passes: "The lists could be read")
@@ -375,7 +379,8 @@ extension Code {
 extension Code.Remedy {
   static let revoked: Self = "Do not accept the document; the holder must contact its issuer."
   static let undetermined: Self =
-    "Check the list's address from this machine and ask the issuer; the relying party's policy decides meanwhile."
+    "Fetch the list's address from this machine, and ask the issuer if that fails. Meanwhile the relying party's "
+    + "policy decides."
 }
 
 extension CodeGroup {

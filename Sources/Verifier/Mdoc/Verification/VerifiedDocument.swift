@@ -64,9 +64,9 @@ public struct VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, Cu
     for index in issuerSigned.items.indices { body(issuerSigned.references[index], issuerSigned.items[index]) }
   }
 
-  /// True if the two are certainly different documents. Either their types differ; or their device keys differ, and
-  /// also their numbers or issuing authorities. A wallet may hold several copies of a document, each with its own
-  /// device key. So documents without numbers cannot be told apart.
+  /// True if the two are certainly different documents. They are if their types differ. They are also if their device
+  /// keys differ and so do their numbers or issuing authorities. A wallet may hold several copies of a document, each
+  /// with its own device key. Documents without numbers therefore cannot be distinguished.
   func isDistinct(from other: VerifiedDocument) -> Bool {
     guard docType.hasSameBytes(as: other.docType) else { return true }
     func key(_ document: VerifiedDocument) -> COSEKey? { document.deviceKey.flatMap { try? COSEKey($0) } }
@@ -118,10 +118,10 @@ public struct DocumentValidity: Sendable, Hashable {
   public let expectedUpdate: Timestamp?
 }
 
-/// The method by which the device showed that the document is its own.
+/// The method by which the device proved that it holds the document.
 public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable {
   case signature, mac
-  /// A proof shows that the device signed, and hides its key and its signature.
+  /// A proof shows that the device signed, but hides its key and its signature.
   case zeroKnowledge = "zero_knowledge"
 }
 
@@ -133,7 +133,7 @@ public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {
   case undetermined
   /// Neither the document nor its signer declares where its status is published.
   case notDeclared = "not_declared"
-  /// The check is switched off.
+  /// The check is off.
   case notRun = "not_run"
 }
 
@@ -228,7 +228,7 @@ extension ElementValue {
 
 /// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
 ///
-/// References compare by their bytes, because bytes decide what is signed, authorised and requested.
+/// References compare by their bytes, since bytes determine the signed, authorised and requested data.
 public struct ElementReference: Sendable, Hashable {
   public let namespace: String
   public let identifier: String

@@ -45,7 +45,7 @@ public enum ProofRequestError: Error, Sendable, Hashable {
   case severalNamespaces
   /// A proof shows exactly the requested elements, without alternatives.
   case alternatives(ElementReference)
-  /// The value has parts, or may be longer than 64 bytes; or the identifier is longer than 32.
+  /// The value has parts or may be longer than 64 bytes, or the identifier is longer than 32 bytes.
   case notProvable(ElementReference)
   /// The type has more than 255 bytes.
   case documentTypeTooLong

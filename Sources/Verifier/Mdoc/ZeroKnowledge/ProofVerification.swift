@@ -34,7 +34,7 @@ struct ProofVerification {
   }
 
   private func verify(_ document: ZkDocument, mayProve: Bool, _ checks: inout CheckList) -> AuthenticatedDocument {
-    // A surplus proof is rejected because it is surplus, not because of its type.
+    // A surplus proof is rejected as surplus, not for its type.
     let wanted = requestIndex.flatMap { request?.documents[$0] } ?? request?.document(ofType: document.docType)
     if request == nil {
       checks.notRun(.docTypeNotRequested)
@@ -48,7 +48,7 @@ struct ProofVerification {
     // The document's status is hidden, so it cannot be shown to be good.
     checks.require(
       verifier.revocation != .requireGood, .zkStatusNotProvable, "the policy is \(verifier.revocation.rawValue)")
-    for code in Self.notShown { checks.notRun(code, "a proof does not show it") }
+    for code in Self.notShown { checks.notRun(code, "a zero-knowledge proof hides the status") }
     if mayProve, !checks.hasFailed, let circuit, let key = path.signer?.publicKey {
       prove(document, by: circuit, issuer: key, &checks)
     }
@@ -111,7 +111,7 @@ struct ProofVerification {
   /// An earlier time would accept a document that has expired since then. A later time would accept a document that is
   /// not yet valid.
   private func checkTime(_ document: ZkDocument, _ checks: inout CheckList) {
-    var times: String { "timestamp is \(document.time), and it is \(now)" }
+    var times: String { "timestamp is \(document.time), but the time is \(now)" }
     checks.require(
       document.time >= now - ProofPolicy.oldestSeconds, .zkTimestampStale,
       "\(times): at most \(ProofPolicy.oldestSeconds) seconds may have passed")
@@ -186,7 +186,7 @@ struct ProofVerification {
 }
 
 extension CBORItem {
-  /// Whether a circuit can show the value: text, bytes, an integer, a boolean, or a date, of at most 64 bytes.
+  /// True if a circuit can show the value: a text, bytes, an integer, a boolean or a date, of at most 64 bytes.
   fileprivate var isProvable: Bool {
     guard encoded.count <= 64 else { return false }
     return switch kind {
@@ -208,12 +208,13 @@ extension Code {
   public static let zkPlainNotAccepted = Code(
     "zk.plain_not_accepted", "A plain document was returned where a proof was required, or beside a proof",
     "\(edition2), ZkRequest: zkRequired",
-    "Ask with `\"zk\": \"allowed\"` to accept plain documents; else the person needs a wallet that makes proofs.",
+    "Request with `\"zk\": \"allowed\"` to accept plain documents; otherwise the person needs a wallet that makes "
+      + "proofs.",
     passes: "A proof was returned where one was required")
   public static let zkSystemUnknown = Code(
-    "zk.system_unknown", "The proof names a circuit that this verifier does not know, or one that is unsound",
+    "zk.system_unknown", "The proof names a circuit that is unknown here or unsound",
     "\(edition2), ZkSystemSpec; longfellow-libzk-v1, versions 6 and 7", .wallet,
-    passes: "The proof's circuit is a known one")
+    passes: "The proof's circuit is known")
   public static let zkSystemNotOffered = Code(
     "zk.system_not_offered", "The proof names a circuit that this request did not offer", "\(edition2), ZkRequest",
     .forged, passes: "The proof uses an offered circuit")
@@ -227,15 +228,15 @@ extension Code {
     "zk.element_count", "The proof shows more or fewer elements than its circuit proves",
     "longfellow-libzk-v1: num_attributes", .forged, passes: "The proof shows as many elements as its circuit proves")
   public static let zkElementNotProvable = Code(
-    "zk.element_not_provable", "An element's value or identifier is of a kind or size that no circuit proves",
+    "zk.element_not_provable", "No circuit can prove the kind or size of an element's value or identifier",
     "longfellow-libzk-v1, public inputs", .wallet, passes: "Every shown element can be proven")
   public static let zkDeviceElements = Code(
-    "zk.device_elements", "Elements of the device accompany the proof, which does not prove them",
-    "\(edition2), ZkDocumentData", .forged, passes: "No element of the device accompanies the proof")
+    "zk.device_elements", "Device-signed elements accompany the proof, but the proof does not cover them",
+    "\(edition2), ZkDocumentData", .forged, passes: "No device-signed element accompanies the proof")
   public static let zkTimestampStale = Code(
     "zk.timestamp_stale", "The proof's time is too long ago",
     "\(edition2), ZkDocumentData: timestamp",
-    "Ask again: a proof is good for five minutes. If that fails too, compare the clocks of both sides.",
+    "Request again: a proof is valid for five minutes. If that fails too, compare the clocks of both sides.",
     passes: "The proof is recent")
   public static let zkTimestampInFuture = Code(
     "zk.timestamp_in_future", "The proof's time is in the future",
@@ -245,7 +246,7 @@ extension Code {
   public static let zkIssuerNotAllowed = Code(
     "zk.issuer_not_allowed", "The issuer is trusted, but not with proofs",
     "longfellow-libzk-v1: the document's own type is not shown",
-    "Name the anchor's document types, or set `zk` beside the anchor, if it issues only documents of this type.",
+    "If the anchor issues only documents of this type, name its document types, or set `zk` in its settings.",
     passes: "The issuer is trusted with proofs")
   public static let zkIssuerKeyUnsupported = Code(
     "zk.issuer_key_unsupported", "The document signer's key is not on P-256", "longfellow-libzk-v1, signature circuit",
@@ -254,7 +255,7 @@ extension Code {
     "zk.status_not_provable", "The policy requires a good status of the document, which a proof hides",
     "longfellow-libzk-v1: the status is not shown",
     "Ask for a plain document, or allow an undetermined status for this relying party.",
-    passes: "The policy does not need the document's status")
+    passes: "The policy does not require the document's status")
   public static let zkCircuitUnavailable = Code(
     "zk.circuit_unavailable", "The proof's circuit is not available, or its file is damaged",
     "longfellow-libzk-v1, circuits",

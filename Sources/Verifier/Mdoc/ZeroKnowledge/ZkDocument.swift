@@ -12,7 +12,7 @@ package struct ZkDocument: Sendable {
   package let timestamp: String
   let time: Timestamp
   package let elements: [Element]
-  /// Whether the wallet adds elements of the device, which no circuit proves.
+  /// Whether the wallet adds device-signed elements, which no circuit proves.
   let hasDeviceElements: Bool
   /// DER certificates, the document signer first.
   package let chain: [ArraySlice<UInt8>]

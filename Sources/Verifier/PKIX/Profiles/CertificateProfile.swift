@@ -2,7 +2,8 @@ import Base
 
 /// Checks a single certificate by the profile of its role, for `mdoc trust check`. It makes nothing trusted.
 public enum CertificateProfile {
-  /// Checks every rule of the role. A fault that makes the certificate useless for the role fails; a deviation warns.
+  /// Checks every rule of the role. A fault that makes the certificate useless for the role is a failure. A deviation
+  /// is a warning.
   ///
   /// - Parameter issuer: the issuer's certificate, if it is known; a root is its own issuer.
   public static func check(
@@ -26,7 +27,7 @@ public enum CertificateProfile {
     return checks.checks
   }
 
-  /// The issuer among other certificates: the certificate that signed this one, or else a certificate that matches by
+  /// The issuer among other certificates: the certificate that signed this one, otherwise a certificate that matches by
   /// name or key identifier.
   public static func issuer(of certificate: Certificate, among others: [Certificate]) -> Certificate? {
     let candidates = others.filter { $0.der != certificate.der }
@@ -76,8 +77,8 @@ public enum CertificateProfile {
   }
 }
 
-/// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C. Trust does not depend on the rule: a deviation warns,
-/// and rejects only in strict mode.
+/// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C. Trust does not depend on the rule: a deviation is a
+/// warning, and rejects only in strict mode.
 struct ProfileRule: Sendable {
   let code: Code
   /// The deviations as text for people; nil if the rule does not apply.
@@ -88,7 +89,7 @@ struct ProfileRule: Sendable {
     self.deviations = deviations
   }
 
-  /// The deviations, each after the label of the certificate.
+  /// The deviations, each prefixed with the certificate's label.
   func labelledDeviations(_ subject: ProfiledCertificate) -> [String]? {
     deviations(subject).map { found in found.map { "\(subject.certificate.label): \($0)" } }
   }
@@ -101,11 +102,11 @@ struct ProfileRule: Sendable {
 
 extension Code {
   public static let profileCriticality = Code(
-    "trust.profile.criticality", "An extension is not critical although the profile requires it, or the reverse",
-    "\(iso), B.1.4", .issuer, passes: "The extensions are critical where the profile says so", warns: true)
+    "trust.profile.criticality", "An extension must be critical by the profile and is not, or the reverse",
+    "\(iso), B.1.4", .issuer, passes: "The extensions are critical as the profile prescribes", warns: true)
   public static let profileLifetime = Code(
     "trust.profile.lifetime", "A certificate is valid for longer than the profile allows", "\(iso), B.1", .issuer,
-    passes: "The certificates live no longer than the profile allows", warns: true)
+    passes: "The certificates are valid for no longer than the profile allows", warns: true)
   public static let profileCountryMissing = Code(
     "trust.profile.country_missing", "A certificate's subject lacks `countryName`, which the profile requires",
     "\(iso), B.1", .issuer, passes: "The names have a country", warns: true)
@@ -122,7 +123,7 @@ extension Code {
   public static let profileRevocationSource = Code(
     "trust.profile.revocation_source",
     "A certificate has no usable CRL distribution point, or one that is not a URI", "\(iso), B.1.4", .issuer,
-    passes: "The certificate says where its revocation list is", warns: true)
+    passes: "The certificate names its revocation list", warns: true)
   public static let profileForbiddenExtension = Code(
     "trust.profile.forbidden_extension", "A certificate has an extension that the profile forbids", "\(iso), B.1",
     .issuer, passes: "The certificates have no forbidden extension", warns: true)
@@ -139,22 +140,23 @@ extension Code {
     .issuer, passes: "The public keys are as the profile prescribes", warns: true)
   public static let profileSignatureAlgorithm = Code(
     "trust.profile.signature_algorithm",
-    "A certificate's signature algorithm is not the one for its issuer's key", "\(iso), B.1",
-    .issuer, passes: "The signature algorithms are the profile's", warns: true)
+    "A certificate's signature algorithm does not match its issuer's key", "\(iso), B.1",
+    .issuer, passes: "The signature algorithms are as the profile prescribes", warns: true)
   public static let profileKeyIdentifierValue = Code(
     "trust.profile.key_identifier_value", "A certificate's subject key identifier is not the SHA-1 of its key",
     "\(iso), B.1; RFC 5280, 4.2.1.2 (1)", .issuer, passes: "The key identifiers fit their keys", warns: true)
   public static let profilePathLength = Code(
     "trust.profile.path_length", "An authority's path length is not zero", "\(iso), B.1.2", .issuer,
-    passes: "The path length is the profile's", warns: true)
+    passes: "The path length is as the profile prescribes", warns: true)
   public static let profileKeyUsage = Code(
     "trust.profile.key_usage", "A certificate's key usages are not exactly the profile's", "\(iso), B.1", .issuer,
-    passes: "The key usages are the profile's", warns: true)
+    passes: "The key usages are as the profile prescribes", warns: true)
   public static let profileExtendedKeyUsage = Code(
     "trust.profile.extended_key_usage", "A certificate has extended key usages beside those of its role", "\(iso), B.1",
-    .issuer, passes: "The extended key usages are the profile's", warns: true)
+    .issuer, passes: "The extended key usages are as the profile prescribes", warns: true)
   public static let profileSubjectAltName = Code(
     "trust.profile.subject_alt_name",
-    "A link certificate changes the authority's name without the new name as subject alternative name", "\(iso), B.1.3",
+    "A link certificate changes the authority's name, but lacks the new name as subject alternative name",
+    "\(iso), B.1.3",
     .issuer, passes: "The subject's alternative name is as the profile prescribes", warns: true)
 }

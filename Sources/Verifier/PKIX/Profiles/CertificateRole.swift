@@ -69,7 +69,7 @@ extension CertificateRole {
 
   var profile: Profile {
     switch self {
-    // A root's days are twenty years, with the maximum number of leap days in twenty years.
+    // A root may be valid for twenty years, with the maximum number of leap days in that time.
     case .iaca:
       Profile(
         clause: "ISO/IEC 18013-5, B.1.2", keyUsage: [.keyCertSign, .cRLSign], purposes: [], requiresPurpose: false,
@@ -116,14 +116,14 @@ extension CertificateRole {
 }
 
 extension CertificateRole {
-  /// The role for which a certificate seems to be made, and the reason for the guess.
+  /// The guessed role of a certificate, and the reason for the guess.
   public static func guess(_ certificate: Certificate) -> (role: CertificateRole, reason: String) {
     let extensions = certificate.extensions
     // A link certificate may have the same name as issuer and subject, but never the same key.
     let isRoot = certificate.chainsByName(to: certificate)
     if extensions.isCA {
       return isRoot
-        ? (.iaca, "it has the CA flag, and is its own issuer") : (.iacaLink, "it has the CA flag, and another issuer")
+        ? (.iaca, "it has the CA flag and is its own issuer") : (.iacaLink, "it has the CA flag and another issuer")
     }
     let purposes = Set(extensions.extendedKeyUsage ?? [])
     if let role = allCases.first(where: { !$0.extendedKeyUsages.isDisjoint(with: purposes) }) {

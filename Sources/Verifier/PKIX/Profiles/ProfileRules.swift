@@ -1,6 +1,6 @@
 import Cryptography
 
-// The rules of the profiles (ISO/IEC 18013-5, B.1): first those on everything but extensions.
+// The rules of the profiles (ISO/IEC 18013-5, B.1): first the rules on all fields except extensions.
 
 extension ProfileRule {
   /// All rules, in the order in which they are reported.
@@ -20,7 +20,7 @@ extension ProfileRule {
     let isUnchecked =
       subject.role == .ocspResponder && subject.extensions.oids.contains(CertificateExtensions.OID.ocspNoCheck)
     let longest = isUnchecked ? 90 : subject.role.longestValidityDays
-    var found = days <= longest ? [] : ["valid for \(days) days, at most \(longest) are allowed"]
+    var found = days <= longest ? [] : ["valid for \(days) days; at most \(longest) are allowed"]
     if subject.role == .iacaLink, let issuer = subject.issuer,
       subject.certificate.validity.upperBound > issuer.validity.upperBound
     {
@@ -39,8 +39,8 @@ extension ProfileRule {
     let number = subject.certificate.serialNumber
     if number == [0] { return ["zero"] }
     var found = subject.certificate.hasNegativeSerialNumber ? ["negative"] : []
-    if number.count < 8 { found.append("\(number.count) octets, at least 8 are needed") }
-    if number.count > 20 { found.append("\(number.count) octets, at most 20 are allowed") }
+    if number.count < 8 { found.append("\(number.count) octets; at least 8 are required") }
+    if number.count > 20 { found.append("\(number.count) octets; at most 20 are allowed") }
     return found
   }
 
@@ -63,7 +63,7 @@ extension ProfileRule {
     if subject.role == .documentSigner, let issuer = subject.issuer, issuer.subject.stateOrProvince != nil,
       subject.certificate.subject.stateOrProvince == nil
     {
-      found.append("no stateOrProvinceName though the issuer has one")
+      found.append("no stateOrProvinceName, although the issuer has one")
     }
     return found
   }
@@ -209,7 +209,7 @@ extension CertificateExtensions.KeyUsage {
 extension CertificateExtensions.OID {
   static let ocspNoCheck = "1.3.6.1.5.5.7.48.1.5"
 
-  /// The standard's name of an extension, or else its identifier.
+  /// The standard's name of an extension, otherwise its identifier.
   static func name(_ oid: String) -> String {
     switch oid {
     case subjectKeyIdentifier: "subjectKeyIdentifier"

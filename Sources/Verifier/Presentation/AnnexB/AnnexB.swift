@@ -11,7 +11,7 @@ public struct AnnexB: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
+  /// Opens and authenticates one response. The challenge is consumed, whatever the outcome.
   /// - Parameters:
   ///   - response: the posted parameters: `response`, a JWE.
   ///   - definitionID: the id of the presentation definition in the request.
@@ -51,7 +51,7 @@ public struct AnnexB: Sendable {
     // `apu`: mdocGeneratedNonce (B.4.3.3.2).
     guard let mdocNonce = String(validating: opened.header.partyUInfo, as: UTF8.self), !mdocNonce.isEmpty else {
       let found = opened.header.partyUInfo.isEmpty ? "missing or empty" : "not UTF-8 text"
-      checks.failed(.jweHeaderInvalid, "apu is \(found); expected the nonce of the mdoc")
+      checks.failed(.jweHeaderInvalid, "apu is \(found); it must be the nonce of the mdoc")
       return nil
     }
     // The response in the standard's example has no state, so strict mode does not require a state.
@@ -69,7 +69,7 @@ public struct AnnexB: Sendable {
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// Reads the DeviceResponse out of `vp_token`. The submission names its definition.
+  /// Reads the DeviceResponse out of `vp_token`. The submission must name its definition.
   private func deviceResponse(_ parameters: JSON, _ definitionID: String, _ checks: inout CheckList) -> [UInt8]? {
     let token = parameters["vp_token"]
     let submission = parameters["presentation_submission"]

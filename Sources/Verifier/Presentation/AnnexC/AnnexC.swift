@@ -12,7 +12,7 @@ public struct AnnexC: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
+  /// Opens and authenticates one response. The challenge is consumed, whatever the outcome.
   ///
   /// The device must sign: without a reader key, no MAC key can be agreed.
   /// - Parameter otherOrigins: further origins of the relying party. If a response is for another origin in this list,
@@ -92,10 +92,10 @@ struct EncryptedResponse {
   }
 }
 
-/// The challenge that a response over the Digital Credentials API must meet (ISO/IEC TS 18013-7, Annex C). It has one
+/// The challenge that a response over the Digital Credentials API must meet (ISO/IEC TS 18013-7, Annex C). It holds one
 /// request's key, the `encryptionInfo` with the nonce and the key's public half, and the origin of the requesting page.
 ///
-/// A challenge cannot be copied: opening a response uses it up.
+/// A challenge cannot be copied: opening a response consumes it.
 public struct AnnexCChallenge: ~Copyable, Sendable {
   let key: PrivateKey
   /// `encryptionInfo` of the request: base64url, exactly as it is sent and hashed in the transcript.
@@ -148,7 +148,7 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     return try SecretBytes(scalarOf: key, followedBy: json)
   }
 
-  /// Restores a challenge from the bytes of `serialized`; nil for anything else.
+  /// Restores a challenge from the bytes of `serialized`; nil for other bytes.
   public init?(serialized: borrowing SecretBytes) {
     guard let (key, json) = serialized.keyAndJSON(scalarAt: 0..<Self.scalarLength), let key,
       let info = json["encryption_info"]?.string, let origin = json["origin"]?.string

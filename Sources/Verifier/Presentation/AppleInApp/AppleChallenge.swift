@@ -6,7 +6,7 @@ import PKIX
 
 /// The challenge that an Apple in-app response must meet: the nonce, with its merchant and team.
 ///
-/// A challenge cannot be copied: opening a response uses it up.
+/// A challenge cannot be copied: opening a response consumes it.
 public struct AppleChallenge: ~Copyable, Sendable {
   public let nonce: [UInt8]
   public let merchant: AppleMerchant
@@ -30,7 +30,7 @@ public struct AppleChallenge: ~Copyable, Sendable {
     self.merchant = merchant
   }
 
-  /// - Parameter teamID: the simulator's team instead of ours.
+  /// - Parameter teamID: the simulator's team instead of the app's.
   borrowing func transcript(recipientKeyHash: [UInt8], teamID: String? = nil) -> SessionTranscript {
     Self.transcript(
       nonce: nonce, merchant: AppleMerchant(merchantID: merchantID, teamID: teamID ?? self.teamID),
@@ -83,7 +83,7 @@ public struct AppleChallenge: ~Copyable, Sendable {
     return SecretBytes(copying: json.serialized())
   }
 
-  /// Restores a challenge from the bytes of `serialized`; nil for anything else.
+  /// Restores a challenge from the bytes of `serialized`; nil for other bytes.
   public init?(serialized: borrowing SecretBytes) {
     guard let json = try? JSON(parsing: serialized.exposed()), let nonce = json["nonce"]?.string.flatMap(Hex.decode),
       let merchantID = json["merchant_id"]?.string, let teamID = json["team_id"]?.string
@@ -200,7 +200,7 @@ struct AppleEnvelope {
   }
 }
 
-/// The shared secret of one Apple envelope's key encapsulation (RFC 9180, 4.1). It opens only that envelope.
+/// The shared secret of one Apple envelope's key encapsulation (RFC 9180, 4.1). The secret opens only that envelope.
 public final class AppleOpening: Sendable {
   let recipientKeyHash: [UInt8]
   let sharedSecret: SecretBytes
@@ -210,7 +210,7 @@ public final class AppleOpening: Sendable {
     recipientKeyHash = Array(envelope.recipientKeyHash)
   }
 
-  /// Restores a secret from the bytes of `serialized`; nil for anything else.
+  /// Restores a secret from the bytes of `serialized`; nil for other bytes.
   public init?(serialized: borrowing SecretBytes) {
     guard serialized.count > AppleEnvelope.hashLength else { return nil }
     recipientKeyHash = serialized.withUnsafeBytes { Array($0.prefix(AppleEnvelope.hashLength)) }

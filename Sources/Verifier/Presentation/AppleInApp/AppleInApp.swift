@@ -4,7 +4,7 @@ import Cryptography
 import Mdoc
 
 /// Apple's in-app protocol (Apple, Verifying Wallet identity requests): opens `PKIdentityDocument.encryptedData` and
-/// has its document verified. The checks follow Apple's order, and are stricter.
+/// has its document verified. The checks follow Apple's order, but are stricter than Apple's.
 public struct AppleInApp: Sendable {
   private let verifier: MdocVerifier
   private var opener: AppleOpener
@@ -32,12 +32,12 @@ public struct AppleInApp: Sendable {
 
   /// The treatment of responses that are encrypted to the key that Apple published with its sample and simulator.
   public enum PublishedKeyPolicy: Sendable {
-    /// For servers: anybody could have encrypted or read such a response.
+    /// Rejects the response, for servers: anyone could have encrypted or read it.
     case refuse
-    /// For `mdoc verify` and Apple's own sample: a warning in the report.
+    /// Accepts the response with a warning, for `mdoc verify` and Apple's own sample.
     case warn
-    /// For test mode: the response is also rejected, but it is opened with the published key, and a simulator's data
-    /// are shown beside the rejection.
+    /// Rejects the response, for test mode, but opens it with the published key. A simulator's data are shown beside
+    /// the rejection.
     case simulate
   }
 
@@ -60,7 +60,7 @@ public struct AppleInApp: Sendable {
   /// `pkRHash`: SHA-256 over the 65-byte uncompressed point, not over the certificate or its key info.
   public static func recipientKeyHash(_ key: PublicKey) -> [UInt8] { HashAlgorithm.sha256.hash(key.encoded) }
 
-  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
+  /// Opens and authenticates one response. The challenge is consumed, whatever the outcome.
   public func authenticate(
     _ envelope: [UInt8], answering challenge: consuming AppleChallenge, request: PresentationRequest?,
     at now: Timestamp
@@ -152,7 +152,7 @@ private struct AppleOpener: Sendable {
       return "pkRHash is the hash of a configured key's SubjectPublicKeyInfo, not of its point"
     }
     return others.keyHashes.contains { hash.elementsEqual($0) }
-      ? "it is encrypted to a key of a different merchant of this relying party"
+      ? "it is encrypted to the key of another merchant of this relying party"
       : "pkRHash does not match any of this merchant's \(keys.count) configured keys"
   }
 
@@ -167,7 +167,7 @@ private struct AppleOpener: Sendable {
     if plaintext != nil, let opening { didOpen?(opening) }
     checks.require(
       plaintext != nil, .envelopeDecryptionFailed,
-      "data, \(envelope.ciphertext.count) bytes, does not decrypt with the key that pkRHash names: data is damaged, "
+      "data (\(envelope.ciphertext.count) bytes) does not decrypt with the key that pkRHash names: data is damaged, "
         + "or pkEm does not belong to it")
     return plaintext
   }
@@ -205,7 +205,7 @@ struct RecipientKey: Sendable {
   /// The hash of the SubjectPublicKeyInfo, which other formats use; nil if the key is not known.
   var keyInfoHash: [UInt8]? { key.map { HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + $0.encoded) } }
 
-  /// The private key that Apple published with its sample archive: anybody can decrypt responses to it.
+  /// The private key that Apple published with its sample archive: anyone can decrypt responses to it.
   static let simulator: RecipientKey? = {
     let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
     let key = try? PrivateKey(curve: .p256, scalar: scalar)
@@ -247,7 +247,7 @@ public struct AppleInspection: Sendable {
   }
 }
 
-/// The reason why nothing more can be read out of an envelope.
+/// The reason why an envelope cannot be read any further.
 public struct AppleInspectionError: Error, Sendable, Hashable {
   public let code: Code
   public let detail: String?

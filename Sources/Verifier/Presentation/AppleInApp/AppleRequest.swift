@@ -34,7 +34,7 @@ public struct AppleRequest: Sendable {
     for (index, document) in request.documents.enumerated() {
       guard let type = AppleDocumentType(docType: document.docType) else { throw .docTypeNotOffered(document: index) }
       var elements: [Element] = []
-      // A threshold gives no permission to keep the answer.
+      // A threshold gives no permission to keep the result.
       var thresholds = Dictionary(uniqueKeysWithValues: document.ageThresholds.map { ($0, Retention.none) })
       for (position, wanted) in document.elements.enumerated() {
         if let age = AgeAttestations.age(of: wanted.element.identifier) {
@@ -108,7 +108,7 @@ public enum AppleDocumentType: String, Sendable, CaseIterable {
     definition.groups.first { $0.elements.contains(element) || $0.alternatives.contains(element) }?.name
   }
 
-  /// The element requests of one of Apple's identity elements; nil if this type has no identity element of that name.
+  /// The element requests of one of Apple's identity elements; nil if this type lacks the identity element.
   /// The first mdoc element, or an alternative to it, is required. The others are optional.
   public func elementRequests(for name: String, retention: Retention, isRequired: Bool) -> [ElementRequest]? {
     guard let group = definition.groups.first(where: { $0.name == name }) else { return nil }

@@ -10,14 +10,14 @@ public struct OpenID4VP: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// Opens and authenticates one response. The challenge is used up, whatever the outcome.
+  /// Opens and authenticates one response. The challenge is consumed, whatever the outcome.
   ///
   /// If the response is encrypted, a device MAC is also accepted, unless `acceptsMACs` is false. The encryption key of
   /// this one request is then the reader's key.
   /// - Parameters:
   ///   - response: the parameters that the request asked for: `response`, a JWE, or for an unencrypted response
-  ///     `vp_token` and `state`. Other parameters are ignored (RFC 6749, 4.1.2). A missing `state` only warns, since
-  ///     the transcript binds the session.
+  ///     `vp_token` and `state`. Other parameters are ignored (RFC 6749, 4.1.2). A missing `state` is only a warning,
+  ///     since the transcript binds the session.
   ///   - names: further names of the relying party. If a response is for another name in this list, the report says so.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
@@ -59,7 +59,7 @@ public struct OpenID4VP: Sendable {
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// The decrypted parameters, and the nonce of a wallet that follows Annex B by mistake.
+  /// The decrypted parameters. Also the nonce of a wallet that follows Annex B by mistake.
   private func parameters(
     of response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> (parameters: JSON, mdocNonce: String?)? {
@@ -70,14 +70,14 @@ public struct OpenID4VP: Sendable {
     }
     guard response["response"] == nil else {
       let form = JWTForm(of: response)?.rawValue ?? "there"
-      checks.failed(.responseModeMismatch, "response is \(form); the request asked for vp_token in the clear")
+      checks.failed(.responseModeMismatch, "response is \(form); the request asked for an unencrypted vp_token")
       return nil
     }
     checks.passed(.responseModeMismatch)
     guard case .client = challenge.recipient, let text = response["vp_token"]?.string else {
       return (response, nil)
     }
-    // In a form, every value is text. Text that is not JSON cannot be a vp_token, and remains text.
+    // In a form, every value is text. Text that is not JSON cannot be a vp_token, so it remains text.
     let token = (try? JSON(parsing: Array(text.utf8))) ?? .string(text)
     return (.members(["vp_token": token, "state": response["state"]]), nil)
   }

@@ -7,7 +7,7 @@ import Mdoc
 /// The challenge that an OpenID4VP response must meet: the nonce, recipient and state of one request, and the key to
 /// which the response is encrypted.
 ///
-/// A challenge cannot be copied: opening a response uses it up.
+/// A challenge cannot be copied: opening a response consumes it.
 public struct OpenID4VPChallenge: ~Copyable, Sendable {
   public package(set) var recipient: OpenID4VPRecipient
   public let nonce: String
@@ -39,8 +39,9 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     return constantTimeEqual(Array(state.utf8), Array(given.utf8))
   }
 
-  /// Checks `state`. A response without a state only warns, since the transcript binds the response to the session by
-  /// nonce and `response_uri`. Nothing in an error is signed, so an error must have the state (RFC 6749, 4.1.2.1).
+  /// Checks `state`. A response without a state is only a warning, since the transcript binds the response to the
+  /// session by nonce and `response_uri`. Nothing in an error is signed, so an error must have the state (RFC 6749,
+  /// 4.1.2.1).
   /// - Parameter outer: the `state` beside a JWE, for the detail.
   borrowing func acceptsState(
     of parameters: JSON, beside outer: JSON?, isStrict: Bool, _ checks: inout CheckList
@@ -81,7 +82,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     return try SecretBytes(prefix: [32], scalarOf: key, followedBy: json)
   }
 
-  /// Restores a challenge from the bytes of `serialized`; nil for anything else.
+  /// Restores a challenge from the bytes of `serialized`; nil for other bytes.
   public init?(serialized: borrowing SecretBytes) {
     let length = serialized.withUnsafeBytes { $0.first.map(Int.init) } ?? 0
     guard let (key, json) = serialized.keyAndJSON(scalarAt: 1..<(1 + length)),

@@ -176,8 +176,8 @@ public struct DCQLQuery: Sendable, Hashable {
     ])
   }
 
-  /// For proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself has no proofs
-  /// yet.
+  /// For proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself does not define
+  /// proofs yet.
   private static func meta(_ document: DocumentRequest, _ kind: PresentedResponse.DocumentKind) -> JSON {
     let circuits = kind == .plain ? nil : document.proofs?.circuits
     return .members([

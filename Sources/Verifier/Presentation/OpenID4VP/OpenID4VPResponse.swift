@@ -21,7 +21,7 @@ struct EncryptedParameters {
       if response["vp_token"] == nil {
         checks.failed(.envelopeMalformed, "response is \(response["response"] == nil ? "missing" : "not a string")")
       } else {
-        checks.failed(.envelopeNotEncrypted, "vp_token is in the clear; the request asked for a JWE in response")
+        checks.failed(.envelopeNotEncrypted, "vp_token is unencrypted; the request asked for a JWE in response")
       }
       return nil
     }
@@ -50,7 +50,7 @@ struct EncryptedParameters {
       self.parameters = parameters
     } catch {
       if error.isOfPlaintext { for code in Self.openingCodes { checks.passed(code) } }
-      // Only a malformed envelope may have another recognisable form.
+      // Only a malformed envelope is examined for another recognisable form.
       let mistake = error.code == .envelopeMalformed ? Recognition.mistake(text, for: Recognition.encryptedJWT) : nil
       checks.failed(error.code, mistake ?? error.detail)
       return nil
@@ -173,21 +173,21 @@ enum VPToken {
 
 extension Code {
   public static let envelopeNotEncrypted = Code(
-    "envelope.not_encrypted", "The request asked for an encrypted response, and the response is in the clear",
+    "envelope.not_encrypted", "The request asked for an encrypted response, but the response is unencrypted",
     "\(openID), 8.3",
-    "Treat the response as forged or as a wallet's fault; ask again with a new session.",
+    "Treat the response as forged or as a wallet's fault; request again with a new session.",
     passes: "The response is encrypted")
   public static let jweKeyUnknown = Code(
     "jwe.key_unknown", "The JWE is not encrypted to this session's key", "RFC 7516, 4.1.6", .forged,
     passes: "The JWE is encrypted to this session's key")
   public static let responseModeMismatch = Code(
-    "envelope.response_mode_mismatch", "The request asked for parameters in the clear, and the response is a JWT",
+    "envelope.response_mode_mismatch", "The request asked for unencrypted parameters, but the response is a JWT",
     "\(openID), 8.2",
     "Report it to the wallet's maker, or ask for an encrypted response (`direct_post.jwt`, `dc_api.jwt`).",
-    passes: "The response's parameters are in the clear, as requested")
+    passes: "The response's parameters are unencrypted, as requested")
   public static let stateMismatch = Code(
     "session.state_mismatch", "The response does not have the state of this session's request",
-    "RFC 6749, 4.1.1; \(openID), 8.2", .forged, passes: "The response has no other session's state")
+    "RFC 6749, 4.1.1; \(openID), 8.2", .forged, passes: "The response's state, if any, is this session's")
   public static let stateMissing = Code(
     "session.state_missing", "The response lacks the request's state", "RFC 6749, 4.1.2; \(openID), 8.2", .wallet,
     passes: "The response carries the request's state", warns: true)
@@ -199,12 +199,12 @@ extension Code {
     passes: "The vp_token has a presentation for each required query")
   public static let walletAccessDenied = Code(
     "wallet.access_denied", "The person declined, or the wallet has no matching document", "\(openID), 8.5",
-    "Offer another way, or ask again with a new session.")
+    "Offer another way, or request again with a new session.")
   public static let walletInvalidRequest = Code(
     "wallet.invalid_request", "The wallet found the request malformed", "\(openID), 8.5", .walletRequest)
   public static let walletInvalidClient = Code(
     "wallet.invalid_client", "The wallet does not know or trust this client", "\(openID), 8.5",
-    "Check the reader's certificate and whether its authority is registered with the wallet.")
+    "Check the reader's certificate, and that its authority is registered with the wallet.")
   public static let walletFormatsNotSupported = Code(
     "wallet.vp_formats_not_supported", "The wallet has no mdoc, or none with these algorithms", "\(openID), 8.5",
     .walletRequest)
@@ -215,7 +215,8 @@ extension Code {
     "wallet.invalid_transaction_data", "The wallet does not accept the transaction data", "\(openID), 8.5",
     .walletRequest)
   public static let walletUnavailable = Code(
-    "wallet.unavailable", "The wallet could not respond now", "\(openID), 8.5", "Ask again with a new session.")
+    "wallet.unavailable", "The wallet is temporarily unable to respond", "\(openID), 8.5",
+    "Request again with a new session.")
   public static let walletOtherError = Code(
     "wallet.other_error", "The wallet returned an error that the standard does not list", "\(openID), 8.5",
     .walletRequest)

@@ -3,13 +3,13 @@ import Cryptography
 import JOSE
 
 extension Limits {
-  /// Maximum bytes of a `wallet_metadata`, and number of its keys: anybody may send such metadata.
+  /// Maximum bytes of a `wallet_metadata`, and maximum number of its keys, since anyone may send metadata.
   package static let walletMetadataBytes = 16 << 10
   package static let walletKeys = 8
 }
 
 /// A wallet's description of itself, which the wallet sends if it fetches its request by POST: `wallet_metadata`
-/// (OpenID4VP 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and decides only how
+/// (OpenID4VP 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and affects only how
 /// the request is sent.
 ///
 /// Null means absent. Unknown members are ignored.
@@ -27,7 +27,7 @@ public struct WalletMetadata: Sendable {
     self.json = json
   }
 
-  /// Nil if the wallet sends no key to encrypt to.
+  /// Nil if the wallet sends no encryption key.
   fileprivate func requestEncryption() throws(WalletMetadataError) -> RequestEncryption? {
     guard let jwks = json.present("jwks") else { return nil }
     guard let keys = jwks["keys"]?.array, keys.count <= Limits.walletKeys else {

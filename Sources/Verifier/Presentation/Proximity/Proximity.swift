@@ -10,10 +10,10 @@ public struct Proximity: Sendable {
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// The contact of device and reader.
+  /// The way in which device and reader made contact.
   public enum Handover: Sendable {
     case qr
-    /// The Handover Select message, and the Handover Request message; the latter is nil if the handover was static.
+    /// The Handover Select message, and the Handover Request message; nil for a static handover.
     case nfc(select: [UInt8], request: [UInt8]?)
   }
 
@@ -111,7 +111,7 @@ extension ReaderSession {
     guard let privateKey else { return "the reader's private key is missing" }
     guard let deviceKey else { return "the device engagement has no readable EDeviceKey" }
     guard deviceKey.curve != privateKey.curve else { return nil }
-    return "EDeviceKey is on \(deviceKey.curve.rawValue), EReaderKey on \(privateKey.curve.rawValue)"
+    return "EDeviceKey is on \(deviceKey.curve.rawValue), but EReaderKey is on \(privateKey.curve.rawValue)"
   }
 
   /// The device's first message, decrypted; nil if the keys are missing or the message does not open.

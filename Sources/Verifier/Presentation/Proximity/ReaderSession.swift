@@ -10,9 +10,9 @@ public struct ReaderSession: Sendable {
   public let transcript: SessionTranscript
   /// EReaderKey as it was sent.
   public let readerKey: PublicKey
-  /// The private half of `readerKey`, for device MACs and encrypted session data. `Proximity` checks that it fits.
+  /// The private half of `readerKey`, for device MACs and encrypted session data. `Proximity` checks that it matches.
   public let privateKey: PrivateKey?
-  /// EDeviceKey; nil if the engagement has none that can be read.
+  /// EDeviceKey; nil if the engagement has no readable key.
   let deviceKey: PublicKey?
   let alternatives: [AlternativeTranscript]
 
@@ -37,7 +37,7 @@ public struct ReaderSession: Sendable {
     try self.init(Array(engagement), Array(key), handover, privateKey, in: transcript)
   }
 
-  /// - Parameter transcript: the encoded transcript of these parts; nil to make it.
+  /// - Parameter transcript: the encoded transcript of these parts; nil to build it from them.
   private init(
     _ deviceEngagement: [UInt8], _ readerKey: [UInt8], _ handover: Proximity.Handover, _ privateKey: PrivateKey?,
     in transcript: SessionTranscript?

@@ -3,12 +3,12 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 
-/// Keeps the last accepted list of each source. So older lists are refused, and a server can start while publishers are
-/// down.
+/// Keeps the last accepted list of each source. Older lists are thus refused, and a server can start while publishers
+/// are unreachable.
 public struct AcceptedListFolder: Sendable {
   private let folder: String
 
-  /// The folder is made when the first list is stored.
+  /// The folder is created when the first list is stored.
   public init(_ folder: String) { self.folder = folder }
 
   public struct Accepted: Sendable, Hashable {
@@ -33,8 +33,8 @@ public struct AcceptedListFolder: Sendable {
     return accepted
   }
 
-  /// Stores the list durably. After a crash before the end, the previous list remains. A stored list with a later issue
-  /// date is not replaced: if two loads run concurrently, the load with the older list may end last.
+  /// Stores the list durably. If the program crashes before the end, the previous list remains. A stored list with a
+  /// later issue date is not replaced: of two concurrent loads, the one with the older list may end last.
   public func remember(_ accepted: Accepted, of source: String) throws(AcceptedListError) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }
@@ -112,7 +112,7 @@ public struct AcceptedListFolder: Sendable {
 
   // MARK: The file system
 
-  /// The file's bytes; nil if the file cannot be read, or is larger than the longest list with its head.
+  /// The file's bytes; nil if it is unreadable, or larger than the longest list with its head.
   private static func read(_ descriptor: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)

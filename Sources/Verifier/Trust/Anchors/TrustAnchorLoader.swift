@@ -15,7 +15,7 @@ public struct TrustAnchorLoader: Sendable {
   /// The document types of anchors whose settings name no types: the mDL in a server. Nil in `mdoc verify`: such
   /// anchors are then trusted for any type, with a warning.
   public var defaultDocTypes: [String]?
-  /// The rule for authorities whose settings do not mention it.
+  /// The default rule, for authorities whose settings do not mention it.
   public var crlAddresses: CRLAddresses
 
   private static let endings = [".pem", ".crt", ".cer", ".der"]
@@ -41,14 +41,16 @@ public struct TrustAnchorLoader: Sendable {
     }
     guard isFolder else { return [path] }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-      throw TrustLoadError(path: path, problem: "the folder can't be read")
+      throw TrustLoadError(path: path, problem: "the folder cannot be read")
     }
     let folder = path.hasSuffix("/") ? path : path + "/"
     let files = names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
     let stems = files.map(Self.stem)
     // Settings without a certificate are a mistake: the defaults would apply to the anchor for which they were meant.
     if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(Self.stem(of: $0)) }) {
-      throw TrustLoadError(path: folder + stray, problem: "these settings have no certificate beside them")
+      throw TrustLoadError(
+        path: folder + stray,
+        problem: "these settings have no certificate beside them; remove them or add the certificate")
     }
     return files.map { folder + $0 }
   }
@@ -80,7 +82,7 @@ public struct TrustAnchorLoader: Sendable {
   /// The path of the settings file beside a file of anchors; it need not exist.
   public static func settingsFile(of path: String) -> String { stem(of: path) + ".json" }
 
-  /// The path without its ending. Only a dot in the file's name begins an ending.
+  /// The path without its ending. Only a dot in the file's name starts an ending.
   private static func stem(of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path }
@@ -95,7 +97,7 @@ public struct TrustAnchorLoader: Sendable {
   }
 }
 
-/// Makes an anchor from its settings. The loader has the defaults. The text names the certificate's source.
+/// Makes an anchor from its settings. Defaults come from the loader. The text names the certificate's source.
 private typealias AnchorMaker = @Sendable (TrustAnchorLoader, Certificate, String) -> TrustAnchor
 
 /// The settings beside an anchor's file: `utah.json` describes `utah.pem`.
@@ -104,7 +106,7 @@ private let anchorSettings = {
   let relaxation = Shape.text().parsed { name, pointer, faults in
     if let code = TrustAnchor.relaxable.first(where: { $0.rawValue == name }) { return code }
     let allowed = TrustAnchor.relaxable.map(\.rawValue).sorted().joined(separator: ", ")
-    faults.add(pointer, "\"\(name)\" can't be relaxed; these can: \(allowed)")
+    faults.add(pointer, "\"\(name)\" cannot be relaxed; these can: \(allowed)")
     return Code?.none
   }
   return Shape<AnchorMaker>.form(
@@ -115,7 +117,7 @@ private let anchorSettings = {
     .ifAny("doc_types", names, "Document types for which it is trusted."),
     .ifAny("ekus", names, "Extended key usages; a document signer must have one of them."),
     Entry("max_path_length", Shape.whole(0...8), or: 0, "Certificates between authority and document signer."),
-    .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks that only warn."),
+    .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks whose failures are only warnings."),
     .ifAny("allow_http", Shape<Bool>.flag, "Whether all lists may be fetched over plain HTTP."),
     Entry("jwt_status_lists", Shape<Bool>.flag, or: false, "Whether status lists may also be JSON Web Tokens."),
     .ifAny("crl_addresses", Shape<CRLAddresses>.choice, "The permitted addresses of revocation lists."),
@@ -130,7 +132,7 @@ private let anchorSettings = {
     }
     let relaxed = Set(relaxed ?? [])
     if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {
-      object.add("relax", "\"\(code.rawValue)\" is for the kind \"document_signer\" only")
+      object.add("relax", "\"\(code.rawValue)\" is only for the kind \"document_signer\"")
     }
     return { loader, certificate, file in
       var anchor = TrustAnchor(

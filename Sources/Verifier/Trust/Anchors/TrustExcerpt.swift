@@ -2,8 +2,8 @@ import Base
 import Mdoc
 import PKIX
 
-/// The anchors of a trust store on which one verdict rests, with the fingerprint of the whole store. Evidence keeps
-/// only these anchors: the others would change nothing, and a store may have hundreds.
+/// The trust anchors on which one verdict depends, with the fingerprint of the whole store. Evidence keeps only these
+/// anchors: other anchors do not affect the verdict, and a store may have hundreds.
 ///
 /// They are evaluated by the store's own rules. The audit log's entry for the attempt has the fingerprint of the whole
 /// store.
@@ -43,7 +43,7 @@ public struct TrustExcerpt: IssuerTrust {
 }
 
 extension TrustAnchor {
-  /// The anchor with all its settings, for evidence; some of them are in no settings file.
+  /// The anchor with all its settings, for evidence. Some of these settings are in no settings file.
   var json: JSON {
     .members([
       "certificate": .string(Base64.encode(certificate.der)), "kind": .string(kind.rawValue),

@@ -6,8 +6,8 @@ import PKIX
 /// Loads trust anchors from every source.
 ///
 /// A file that cannot be read fails the whole load: a typing mistake must not silently change which authorities are
-/// trusted. If a list cannot be fetched or is refused, the last accepted list counts until it expires. After that, none
-/// of its anchors is trusted.
+/// trusted. If a list cannot be fetched or is rejected, the last accepted list applies until it expires. After that,
+/// none of its anchors is trusted.
 public struct TrustLoader: Sendable {
   private let sources: [TrustSource]
   private let defaultDocTypes: [String]?
@@ -115,7 +115,7 @@ public struct TrustLoader: Sendable {
     case .file(let path):
       // The path is omitted, since API clients see the findings.
       return FileManager.default.contents(atPath: path).map { .success([UInt8]($0)) }
-        ?? .failure(.unavailable("the file can't be read"))
+        ?? .failure(.unavailable("the file cannot be read"))
     case .address(let address):
       do throws(FetchError) {
         return .success(try await fetcher.fetch(address, allowing: rules).bytes)
@@ -155,7 +155,8 @@ public struct TrustSource: Sendable {
   public let kind: Kind
 
   public enum Kind: Sendable {
-    /// PEM or DER files and folders of them. `crlAddresses` is for authorities whose settings do not mention it.
+    /// PEM or DER files and folders of them. `crlAddresses` is the default for authorities whose settings do not
+    /// mention it.
     case files([String], crlAddresses: CRLAddresses = .named)
     case list(PublishedTrustList)
   }
@@ -166,7 +167,7 @@ public struct TrustSource: Sendable {
   }
 }
 
-/// A list of anchors that somebody publishes and signs.
+/// A list of anchors that a third party publishes and signs.
 public struct PublishedTrustList: Sendable {
   public let location: Location
   public let format: Format
@@ -214,7 +215,7 @@ public struct SourceReport: Sendable, Hashable {
   /// The number of omitted entries of a list in use, as text for a log; nil if no entry is omitted.
   public var omission: String? {
     guard leftOut > 0, outcome != .failed else { return nil }
-    return "trust source \"\(name)\": \(leftOut) of its entries left out, \(anchorCount) anchors kept: "
+    return "trust source \"\(name)\": \(leftOut) entries omitted, \(anchorCount) anchors kept: "
       + reasons { $0.outcome == .warning && $0.code != .listDeviation }
   }
 

@@ -17,7 +17,7 @@ public final class TrustStore: IssuerTrust, Sendable {
   ///     those of `PublishedKeys`. True in test mode and in `mdoc verify`, never in a live server.
   ///   - allowsTestTier: whether anchors of the test tier, such as a sandbox's, are trusted; by default equal to
   ///     `allowsTestCertificates`. If only `allowsTestTier` is true, as in staging, a certificate for a published key
-  ///     warns.
+  ///     is a warning.
   /// - Throws: `trust.store_empty` if nothing would be trusted.
   public convenience init(
     anchors: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool? = nil
@@ -33,7 +33,8 @@ public final class TrustStore: IssuerTrust, Sendable {
 
   private init(usable: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool) {
     self.allowsTestTier = allowsTestTier
-    // If two anchors fit, the first one decides. So the order of anchors must not depend on the order of the files.
+    // If two anchors match, the first one is used. The order of anchors must therefore not depend on the order of the
+    // files.
     let ordered = usable.map { (encoding: TrustStore.encoding(of: $0), anchor: $0) }
       .sorted { $0.encoding.lexicographicallyPrecedes($1.encoding) }
     self.anchors = ordered.map(\.anchor)
@@ -52,7 +53,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     return evaluation
   }
 
-  /// A hash over everything that decides about trust. Equal anchors count once.
+  /// A hash over all data that determine trust. Duplicate anchors count once.
   private static func fingerprint(of encodings: [[UInt8]], rules: UInt8) -> String {
     var input: [UInt8] = [rules]
     var previous: [UInt8]?
@@ -107,7 +108,7 @@ private final class SignerCache: Sendable {
   private static let capacity = 4_096
   private let evaluations = Locked<[[UInt8]: PathEvaluation]>([:])
 
-  /// SHA-256 over everything that the evaluation depends on, apart from the time.
+  /// SHA-256 over all inputs of the evaluation except the time.
   static func key(chain: [ArraySlice<UInt8>], docType: String, skew: Int64) -> [UInt8] {
     var input: [UInt8] = []
     input.reserveCapacity(chain.reduce(64 + docType.utf8.count) { $0 + $1.count + 8 })

@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// Decides to which network addresses a connection may be opened.
+/// Decides which network addresses may be connected to.
 ///
 /// A document names the address of a list. It could direct the server to hosts that trust the server's network: cloud
 /// metadata, administration pages, databases. A host name may resolve to another address a moment later, so the address
@@ -11,7 +11,7 @@ public enum AddressGuard {
   public static let notPublic = "the address does not lead to a public host"
   static let wrongPort = "the address has a port that is not allowed"
 
-  /// The reason why no connection may be opened there; nil if one is allowed.
+  /// The reason why no connection may be opened to the address; nil if one is allowed.
   public static func refusal(
     of address: NetworkAddress, port: UInt16, isEncrypted: Bool, under rules: FetchRules
   ) -> String? {
@@ -28,7 +28,8 @@ public enum AddressGuard {
 
   public static func standardPort(isEncrypted: Bool) -> UInt16 { isEncrypted ? 443 : 80 }
 
-  /// True if everybody on the Internet reaches the same host there (IANA special-purpose address registries).
+  /// True if the address leads to the same host from everywhere on the Internet (IANA special-purpose address
+  /// registries).
   public static func isPublic(_ address: NetworkAddress) -> Bool {
     if let embedded = address.embeddedIPv4 { return isPublic(embedded) }
     guard address.octets.count == 4 || globalUnicast.contains(address) else { return false }
@@ -94,7 +95,7 @@ public struct NetworkAddress: Sendable, Hashable {
   /// Reads only the forms of RFC 3986: four decimal numbers without leading zeros, or IPv6 without a zone. Other
   /// readers may see another address in older forms (`0177.1`, `0x7f000001`, `2130706433`).
   public init?(_ text: String) {
-    // A C string ends at a zero byte: the text after it would not be read.
+    // A C string ends at a zero byte, so text after it would be ignored.
     guard !text.utf8.contains(0) else { return nil }
     var four = in_addr()
     var six = in6_addr()
@@ -107,8 +108,8 @@ public struct NetworkAddress: Sendable, Hashable {
     }
   }
 
-  /// The IPv4 address to which packets for this IPv6 address go: for IPv4-mapped addresses (RFC 4291, 2.5.5.2) and for
-  /// NAT64's well-known prefix (RFC 6052, 2.1). Nil for others.
+  /// The IPv4 address that receives packets for this IPv6 address: for IPv4-mapped addresses (RFC 4291, 2.5.5.2) and
+  /// for NAT64's well-known prefix (RFC 6052, 2.1). Nil for others.
   public var embeddedIPv4: NetworkAddress? {
     guard AddressRange.mapped.contains(self) || AddressRange.nat64.contains(self) else { return nil }
     return NetworkAddress(octets: Array(octets.suffix(4)))
@@ -164,7 +165,7 @@ public struct AddressRange: Sendable, Hashable {
 }
 
 /// A block of addresses without public hosts: a row of IANA's special-purpose or multicast address registries, or an
-/// address at which a cloud gives its machines their credentials.
+/// address at which a cloud provides credentials to its machines.
 ///
 /// The rows follow <https://www.iana.org/assignments/iana-ipv4-special-registry> and
 /// <https://www.iana.org/assignments/iana-ipv6-special-registry>. A row inside another row is omitted unless its use
@@ -209,7 +210,7 @@ struct SpecialPurposeBlock: Sendable {
     Self(.ipv4(240, bits: 4), .neverMeant),  // reserved, broadcast, RFC 1112, 8190
   ]
 
-  /// IPv4-mapped addresses and NAT64's well-known prefix are judged by their IPv4 address. All other translations and
+  /// IPv4-mapped addresses and NAT64's well-known prefix are checked by their IPv4 address. All other translations and
   /// tunnels to IPv4 are refused, since they may lead to private addresses.
   private static let ipv6: [Self] = [
     Self(.ipv6(0, 0, 0, 0, 0, 0, 0, 0, bits: 128), .neverMeant),  // unspecified, RFC 4291

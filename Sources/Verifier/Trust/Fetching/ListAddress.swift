@@ -1,9 +1,9 @@
 import Base
 
-/// The address of a list, parsed strictly, and checked as far as that is possible without looking up its name.
+/// The address of a list, parsed strictly, and checked as far as possible without a name look-up.
 ///
-/// Libraries read odd URLs differently, and might connect to a host that was not checked. So only unambiguous forms of
-/// RFC 3986 are accepted: plain names, canonical numbers, no user, no escapes in the host.
+/// Libraries read odd URLs differently, and might connect to a host that was not checked. Only unambiguous forms of RFC
+/// 3986 are therefore accepted: plain names, canonical numbers, no user, no escapes in the host.
 public struct ListAddress: Sendable, Hashable {
   public let isEncrypted: Bool
   /// In lower case; an IPv6 address without its brackets.
@@ -29,7 +29,7 @@ public struct ListAddress: Sendable, Hashable {
   public init(_ address: String, allowing rules: FetchRules) throws(FetchError) {
     guard address.utf8.count <= Limits.listAddressBytes else { throw .notAllowed("the address is too long") }
     guard address.utf8.allSatisfy(Self.isOctetOfAddress) else {
-      throw .notAllowed("the address has characters that are not allowed in an address")
+      throw .notAllowed("the address has invalid characters")
     }
     let parts = address.prefix { $0 != "#" }.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     switch parts[0].lowercased() {
@@ -49,7 +49,7 @@ public struct ListAddress: Sendable, Hashable {
     try check(literal, allowing: rules)
   }
 
-  /// The address that a redirect leads to (RFC 9110, 10.2.2).
+  /// The target address of a redirect (RFC 9110, 10.2.2).
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }

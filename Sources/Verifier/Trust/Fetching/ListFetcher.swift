@@ -1,13 +1,13 @@
 import Base
 
-/// Fetches published lists of any kind as bytes. The caller must not fetch an address again while a fetch of it is
-/// under way.
+/// Fetches published lists of any kind as bytes. The caller must not start a second fetch of an address while the first
+/// is under way.
 public protocol ListFetcher: Sendable {
   /// Returns within the rules' time limit, and immediately if its task is cancelled.
   func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList
 }
 
-/// A publisher's reply. Like the bytes, every member is unverified.
+/// A publisher's reply. Every member is unverified, like the bytes.
 public struct FetchedList: Sendable, Hashable {
   public let bytes: [UInt8]
   /// `Content-Type` in lower case, without parameters.
@@ -31,7 +31,7 @@ public enum FetchError: Error, Sendable, Hashable {
   case notAllowed(String)
   /// The reply declares or has more bytes than the rules allow.
   case tooLarge
-  /// No complete reply came.
+  /// No complete reply arrived.
   case unavailable(String)
 
   public var reason: String {
@@ -46,7 +46,7 @@ public enum FetchError: Error, Sendable, Hashable {
 public struct FetchRules: Sendable, Hashable {
   /// Plain HTTP is allowed for CRLs at the addresses that certificates name (`CRLAddresses.named`). Other lists need
   /// the trust anchor's setting `allow_http`. No redirect leads from HTTPS to HTTP. Lists are signed, but others on the
-  /// network path see who fetched which list.
+  /// network path can see who fetched which list.
   public var allowsPlainHTTP: Bool
   /// Whether ports from `Limits.lowestListPort` on are allowed besides the scheme's own port: a certificate may name
   /// such a port for its authority's revocation list. A redirect may not lead to any other port.
@@ -55,7 +55,7 @@ public struct FetchRules: Sendable, Hashable {
   public var allowsLoopback: Bool
   /// Targets that the operator allows besides public hosts on the standard port.
   public var internalTargets: InternalTargets
-  /// The media types to request (`Accept`), best first. They never come from a document. Empty means any type.
+  /// The media types to request (`Accept`), best first. Documents never influence them. Empty means any type.
   public var mediaTypes: [String]
   /// Maximum number of bytes of the list, both as received and as decoded.
   public var maximumBytes: Int
@@ -103,7 +103,7 @@ public struct StaticListFetcher: ListFetcher {
 
 /// An event while a list is fetched. No event reveals the publisher.
 public enum FetchEvent: Sendable, Hashable {
-  /// A list was requested. Before this event nothing leaves the process, not even a look-up of a name.
+  /// A list was requested. Before this event nothing leaves the process, not even a name look-up.
   case asked
   /// A socket is opened to an address that the rules allow: once for each redirect and each address of a name.
   case connecting

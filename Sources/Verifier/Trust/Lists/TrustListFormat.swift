@@ -81,12 +81,12 @@ extension TrustListFormat {
     return TrustListEvaluation(checks: Self.inOrder(checks))
   }
 
-  /// The list with its signer's path; nil if its signer is not trusted or its signature is wrong.
+  /// The list with its signer's path; nil if its signer is untrusted or its signature is invalid.
   private func verified(
     _ bytes: [UInt8], at now: Timestamp, _ checks: inout CheckList
   ) throws(TrustListError) -> (envelope: Envelope, signer: Certificate, path: [Certificate])? {
     guard bytes.count <= Limits.listBytes else {
-      throw .tooLarge("\(bytes.count) bytes, at most \(Limits.listBytes) are read")
+      throw .tooLarge("\(bytes.count) bytes; the limit is \(Limits.listBytes)")
     }
     checks.passed(.listTooLarge)
     let envelope = try Self.open(bytes)
@@ -133,7 +133,7 @@ public struct TrustListError: Error, Sendable, Hashable {
     TrustListError(code: .listTooLarge, detail: detail)
   }
 
-  /// - Parameter found: the version that was found.
+  /// - Parameter found: the list's version.
   public static func versionUnsupported(_ found: String) -> TrustListError {
     TrustListError(code: .listVersionUnsupported, detail: "the version is \(shown(found)), expected 1")
   }
@@ -215,7 +215,7 @@ extension Code {
     "list.malformed", "The list does not have the prescribed form", lists, .list,
     passes: "The list has the prescribed form")
   public static let listTooLarge = Code(
-    "list.too_large", "The list is larger than the limit", lists, .list, passes: "The list is no larger than allowed")
+    "list.too_large", "The list is larger than the limit", lists, .list, passes: "The list is within the size limit")
   public static let listSignatureInvalid = Code(
     "list.signature_invalid", "The list's signature does not verify", lists, .list,
     passes: "The list's signature is valid", cases: "V01")
@@ -232,11 +232,11 @@ extension Code {
     "list.expired", "The time of the list's next update has passed", lists, "Fetch the list again; ask its provider.",
     passes: "The list is current", cases: "V03")
   public static let listRollback = Code(
-    "list.rollback", "The list is older than one that was accepted before", lists,
-    "Find out who serves an old list: it may be an attack.", passes: "The list is no older than the last one",
+    "list.rollback", "The list is older than a previously accepted list", lists,
+    "Find out who serves the old list: it may be an attack.", passes: "The list is no older than the last one",
     cases: "V02")
   public static let listEntryMalformed = Code(
-    "list.entry_malformed", "An entry of the list can't be read or used, and was skipped", lists, .list, warns: true)
+    "list.entry_malformed", "An entry of the list cannot be read or used, and was skipped", lists, .list, warns: true)
   public static let listEntryMismatch = Code(
     "list.entry_mismatch", "An entry of the list differs from the certificate that it describes, and was skipped",
     lists, .list, warns: true)
@@ -279,9 +279,9 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public internal(set) var anchors: [TrustAnchor] = []
   /// The permitted signers of status lists; empty unless the list is accepted, and always for a VICAL.
   public internal(set) var statusListSigners: [StatusListSigner] = []
-  /// The number of services of each unconfigured type; services without a type count under the empty text.
+  /// The number of services of each unconfigured type; services without a type are counted under the empty text.
   public internal(set) var ignoredServices: [String: Int] = [:]
-  /// The time until which the list may be used: the end of the list or of its signer's path, whichever is earlier. Nil
+  /// The time until which the list may be used: the earlier of the ends of the list and of its signer's path. Nil
   /// unless the list is accepted.
   public internal(set) var validUntil: Timestamp?
   /// The mark of an accepted list; nil unless the list is accepted. Store the mark durably, and pass it to the next
@@ -291,7 +291,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public var isAccepted: Bool { accepted != nil }
 }
 
-/// The facts about an accepted list that tell whether a later list is the same, older or newer.
+/// The facts about an accepted list that show whether a later list is the same, older or newer.
 public struct AcceptedListMark: Sendable, Hashable {
   public let issued: Timestamp
   /// The list's own number; nil if it has no number.
@@ -317,7 +317,7 @@ public struct StatusListSigner: Sendable {
 /// The result of evaluating a published list of any format, with anchors that end with the list.
 struct TrustListOutcome {
   let checks: [Check]
-  /// The listed anchors. None is trusted longer than the list.
+  /// The listed anchors. No anchor is trusted for longer than the list.
   let anchors: [TrustAnchor]
   let leftOut: Int
   let validUntil: Timestamp?

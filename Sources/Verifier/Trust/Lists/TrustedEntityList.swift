@@ -1,8 +1,8 @@
 import Base
 import PKIX
 
-/// A list of trusted entities (ETSI TS 119 602, 6) as received. Trust in it comes only from
-/// `TrustedEntityListVerifier`.
+/// A list of trusted entities (ETSI TS 119 602, 6) as received. Only `TrustedEntityListVerifier` establishes trust in
+/// it.
 public struct TrustedEntityList: Sendable {
   public let scheme: Scheme
   /// The entities that could be read, in the list's order.
@@ -51,7 +51,7 @@ public struct TrustedEntityList: Sendable {
     /// The status's URI; nil if every service on the list is in force.
     public let status: String?
     public let statusSince: Timestamp?
-    /// Authorities, or signers that are trusted by themselves.
+    /// Authorities, or signers that are trusted directly.
     public let certificates: [Certificate]
 
     /// True if the list says that the service is in force.
@@ -123,9 +123,9 @@ public struct TrustedEntityListProfile: Sendable {
   public let statusDeterminationApproach: String?
   public let communityRules: String?
   public let territory: String
-  /// The types of service that the list may have.
+  /// The service types that the list may have.
   public let serviceTypes: Set<String>
-  /// Whether all services are in force, so that they have neither status nor history.
+  /// True if all services are in force and have neither status nor history.
   public let forbidsStatus: Bool
 
   /// The providers of European person identification data (Annex D).
@@ -171,11 +171,11 @@ public struct TrustedEntityListProfile: Sendable {
       (services.allSatisfy { !$0.certificates.isEmpty }, "a service has no certificate"),
       (
         !forbidsStatus || services.allSatisfy { $0.status == nil && $0.statusSince == nil },
-        "a service has a status, which such lists do not have"
+        "a service has a status, which such lists must not have"
       ),
       (
         !forbidsStatus || !scheme.hasHistoricalInformationPeriod,
-        "HistoricalInformationPeriod is present, which such lists do not have"
+        "HistoricalInformationPeriod is present; such lists must not have it"
       ),
     ]
     return rules.filter { !$0.isKept }.map(\.name)
@@ -218,7 +218,7 @@ struct TrustedEntityParser {
     let day = issued.date
     let months = day.month + 6
     let (year, month) = months > 12 ? (day.year + 1, months - 12) : (day.year, months)
-    // If that month has no such day, the first day of the next month counts.
+    // If that month has no such day, uses the first day of the next month.
     let later =
       FullDate(year: year, month: month, day: day.day) ?? FullDate(year: year, month: month + 1, day: 1) ?? day
     return issued + Int64(later.daysSince1970 - day.daysSince1970) * 86_400
@@ -266,8 +266,8 @@ struct TrustedEntityParser {
       statusSince: statusSince, certificates: certificates(identity, label: label))
   }
 
-  /// Reads the certificates of a digital identity (6.6.3). The identity's other members describe the same key. So a
-  /// certificate with none of the entry's subject key identifiers contradicts the entry, and is omitted.
+  /// Reads the certificates of a digital identity (6.6.3). The identity's other members describe the same key. A
+  /// certificate with none of the entry's subject key identifiers thus contradicts the entry, and is omitted.
   private mutating func certificates(_ identity: JSON, label: String) -> [Certificate] {
     guard let entries = (identity["X509Certificates"] ?? []).array, let keys = (identity["X509SKIs"] ?? []).array else {
       findings.note(.listEntryMalformed, "\(label): X509Certificates or X509SKIs is not a list")

@@ -21,7 +21,7 @@ public struct TrustedEntityListVerifier: Sendable {
 /// An operator's settings for one list of trusted entities, with the use of its services.
 public struct TrustedEntityListSource: Sendable {
   public var list: TrustListSource
-  /// For each type of service, the document types that its certificates may vouch for. Other types are ignored.
+  /// The document types that the certificates of each service type may vouch for. Other types are ignored.
   public var issuance: [String: [String]]
   /// The service types whose certificates sign status lists.
   public var revocation: Set<String>
@@ -76,13 +76,13 @@ extension TrustedEntityListVerifier: TrustListFormat {
     let name = shown(jws.header.algorithmName)
     switch jws.verify(with: key) {
     case .algorithmUnsupported:
-      checks.failed(.listAlgorithmUnsupported, "alg is \"\(name)\", not one of the standard's")
+      checks.failed(.listAlgorithmUnsupported, "alg is \"\(name)\", which is not in the standard")
     case .keyMismatch:
-      checks.failed(.listAlgorithmUnsupported, "alg is \(name), and the signer's key is on \(key.curve.rawValue)")
+      checks.failed(.listAlgorithmUnsupported, "alg is \(name), but the signer's key is on \(key.curve.rawValue)")
     case let verdict:
       checks.require(
         verdict == .valid, .listSignatureInvalid,
-        "alg is \(name), and the signature does not verify with the key of \(path.signer?.label ?? "the signer")")
+        "alg is \(name), but the signature does not verify with the key of \(path.signer?.label ?? "the signer")")
       // The signed header may name the signer's certificate (ETSI TS 119 182-1, 5.2.2).
       if let thumbprint = jws.header["x5t#S256"] {
         let isSigners = thumbprint.string.flatMap(Base64.decodeURLSafe) == path.signer?.sha256
@@ -155,7 +155,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
     }
   }
 
-  /// Sorts the services as the source is configured: anchors, signers of status lists, and the rest.
+  /// Sorts the services by the source's configuration: anchors, signers of status lists, and the rest.
   private func listed(by list: TrustedEntityList, at now: Timestamp, _ checks: inout CheckList) -> ListedTrust {
     var listed = ListedTrust(end: list.scheme.nextUpdate, leftOut: list.leftOut)
     var findings = ListFindings()

@@ -1,10 +1,10 @@
 import Base
 import PKIX
 
-/// The content of a published list, with nothing verified, for display.
+/// The unverified content of a published list, for display.
 public struct UnverifiedList: Sendable {
   public let contents: Contents
-  /// The certificates that came with the signature, the signer's first; empty if none can be read.
+  /// The certificates beside the signature, the signer's first; empty if none is readable.
   public let signerChain: [Certificate]
 
   public enum Contents: Sendable {
@@ -47,7 +47,7 @@ public struct UnverifiedList: Sendable {
   }
 }
 
-/// The claims of a status list or identifier list, with nothing verified: for display, never for decisions.
+/// The unverified claims of a status list or identifier list: for display, never for decisions.
 public struct UnverifiedStatusToken: Sendable {
   public enum Form: String, Sendable { case cwt, jwt }
 

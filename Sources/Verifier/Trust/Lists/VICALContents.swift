@@ -11,9 +11,9 @@ public struct VICALContents: Sendable {
   public let issueID: UInt64?
   public let date: Timestamp
   public let nextUpdate: Timestamp?
-  /// The end of the list's use, from the second edition on.
+  /// The last time at which the list may be used; from the second edition on.
   public let notAfter: Timestamp?
-  /// The address at which the provider publishes the list, according to the list (second edition).
+  /// The address of publication that the list itself states (second edition).
   public let url: String?
   /// The entries that can be used, in the order of the list.
   public let entries: [Entry]
@@ -31,7 +31,7 @@ public struct VICALContents: Sendable {
     public let number: Int
     public let certificate: Certificate
     public let docTypes: [String]
-    /// URNs of the profiles that the certificate follows, according to the list.
+    /// URNs of the certificate's profiles, as stated by the list.
     public let profiles: [String]
     public let issuingAuthority: String?
   }
@@ -186,7 +186,7 @@ struct VICALEntryParser {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// Notes a country or state that differs from the certificate's: the entry has the authority's own (C.1.7.1).
+  /// Notes a country or state that differs from the certificate's: the entry must state the authority's own (C.1.7.1).
   private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [
@@ -199,7 +199,7 @@ struct VICALEntryParser {
     }
   }
 
-  /// Tolerates the times of a twelve-hour clock, which one published list has: the certificate's own times count.
+  /// Tolerates the times of a twelve-hour clock, which occur in one published list: the certificate's own times apply.
   private mutating func isEqual(_ stated: Timestamp?, _ own: Timestamp) -> Bool {
     guard let stated, stated != own else { return true }
     guard stated.date == own.date, stated + 43_200 == own || stated - 43_200 == own else { return false }
@@ -212,7 +212,7 @@ struct VICALEntryParser {
   ) throws(TrustListError) -> [String] {
     let stated = try VICALMembers.required(members.bytes("ski"), "ski")
     guard let own = certificate.extensions.subjectKeyIdentifier else {
-      // The provider has computed its own identifier: this does not contradict the certificate.
+      // The provider has computed its own identifier, which does not contradict the certificate.
       findings.note(.listDeviation, "certificates have no subject key identifier for ski")
       return []
     }

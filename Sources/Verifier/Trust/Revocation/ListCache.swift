@@ -7,15 +7,15 @@ struct Kept<List: Sendable>: Sendable {
   let issuedAt: Timestamp
   /// Until this time the list is used without another fetch.
   let freshUntil: Timestamp
-  /// The first instant at which the list no longer counts.
+  /// The first instant at which the list is no longer valid.
   let expires: Timestamp
 }
 
 /// Keeps verified lists by their source. Each list is loaded by only one task at a time.
 ///
-/// Lists and bytes are bounded: lists that expire first are dropped first. A failure is kept for a few seconds, so that
-/// an unreachable publisher is not asked again for every document. Neither a list nor a failure is kept longer if the
-/// clock is set back.
+/// Lists and bytes are limited: lists that expire first are dropped first. A failure is kept for a few seconds, so that
+/// an unreachable publisher is not asked again for every document. A clock that is set back keeps neither a list nor a
+/// failure for longer.
 final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private struct State {
     var kept: [Source: Kept<List>] = [:]
@@ -58,7 +58,8 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     return kept
   }
 
-  /// The list: fresh, or loaded now. If loading fails, or too many callers wait, a stale list is used until it expires.
+  /// The list, either fresh from memory or loaded now. If loading fails, or too many callers wait, a stale list is used
+  /// until it expires.
   ///
   /// - Parameter publisher: the host by which waiting callers are counted.
   func list(
@@ -75,7 +76,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
         let start = self.clock()
         let result: Result<Kept<List>, RevocationListError>
         do throws(RevocationListError) { result = .success(try await load()) } catch { result = .failure(error) }
-        // A failure is counted from the end of the load.
+        // A failure is kept from the end of the load.
         return self.finish(source, result, at: now + (self.clock() - start).components.seconds)
       }
       state.loading[source] = task
@@ -100,7 +101,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
       case .success(let kept):
         // An older list must not replace a newer list, even if the newer list has expired.
         if let newer = state.kept[source], newer.issuedAt > kept.issuedAt {
-          let error = RevocationListError(.unavailable, "the served list is older than one already seen")
+          let error = RevocationListError(.unavailable, "the served list is older than a list that was already used")
           state.failed[source] = (error, now + Limits.failedFetchLifetime)
           return .failure(error)
         }

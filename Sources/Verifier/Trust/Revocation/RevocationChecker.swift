@@ -103,7 +103,7 @@ public final class RevocationChecker: RevocationSource {
     }
   }
 
-  /// The finding of the issuer's list about one certificate. The first address with a usable list counts.
+  /// The finding of the issuer's list about one certificate. The first address with a usable list is used.
   private func finding(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> Finding {
     guard let source = link.source else { return (.undetermined(.sourceNotAllowed, detail: link.unusable), []) }
     do throws(RevocationListError) {
@@ -132,8 +132,8 @@ public final class RevocationChecker: RevocationSource {
   ) throws(RevocationListError) -> Kept<Sourced<VerifiedCRL>> {
     do throws(CRLError) {
       let list = try VerifiedCRL(verifying: original.bytes, issuer: source.issuer, at: now)
-      // A CRL still counts at its nextUpdate. The cache's `expires` is the first instant at which the CRL no longer
-      // counts.
+      // A CRL is still valid at its nextUpdate. The cache's `expires` is the first instant at which the CRL is no
+      // longer valid.
       let fresh = min(list.nextUpdate, now + Limits.longestListLifetime)
       return Kept(
         list: (list, original), bytes: list.keptBytes + original.bytes.count, issuedAt: list.thisUpdate,
@@ -174,7 +174,7 @@ public protocol RevocationSource: Sendable {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence
 }
 
-/// A source that asks no publisher: every declared status is undetermined.
+/// A source that fetches nothing: every declared status is undetermined.
 public struct NoRevocationSource: RevocationSource {
   public init() {}
 

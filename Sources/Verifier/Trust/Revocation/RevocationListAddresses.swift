@@ -58,7 +58,7 @@ struct CRLLink {
   let isSigner: Bool
   let source: CRLSource?
 
-  /// The links of the path whose certificate names a list. The anchor's own list tells the anchor's status.
+  /// The links of the path whose certificate names a list. The anchor's own list gives the anchor's status.
   static func links(of question: RevocationQuestion) -> [CRLLink] {
     zip(question.path, question.path.dropFirst()).enumerated().compactMap { index, pair in
       guard let points = pair.0.extensions.crlDistributionPoints else { return nil }

@@ -34,7 +34,7 @@ public struct StatusListSource: Sendable, Hashable {
     self.anchor = anchor
   }
 
-  /// Nil for questions about certificates, and for an empty path.
+  /// Nil for questions about certificates and for an empty path.
   public init?(_ question: RevocationQuestion) {
     guard case .status(let reference) = question.subject, let anchor = question.path.last else { return nil }
     self.init(

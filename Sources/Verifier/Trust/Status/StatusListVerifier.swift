@@ -149,7 +149,7 @@ enum SignedList: Sendable {
   var chain: [ArraySlice<UInt8>] {
     switch self {
     case .cwt(let message):
-      // Only a chain in the protected header counts: both kinds of list have their chain there (12.3.6).
+      // Only a chain in the protected header is used: both kinds of list have their chain there (12.3.6).
       message.headers.protectedParameter(COSEHeaders.Label.x5chain) == nil ? [] : message.headers.x5chain ?? []
     case .jwt(let jws): jws.header.certificateChain?.map { $0[...] } ?? []
     }
@@ -206,7 +206,7 @@ enum SignedList: Sendable {
     case .duplicateHeader: "a header parameter is in both header maps"
     case .unsupportedCritical: "a critical header parameter is unknown"
     case .invalidCBOR(let code): "the protected header is \(code.rawValue)"
-    case .malformed: "not a COSE_Sign1 under exactly tag 18"
+    case .malformed: "not a COSE_Sign1 with tag 18"
     }
   }
 

@@ -9,9 +9,9 @@ public struct VerifiedList: Sendable {
   public let source: StatusListSource
   public let signer: Certificate
   public let issuedAt: Timestamp
-  /// The first instant at which the list no longer counts: its own expiry, or the end of its signer's certificates.
+  /// The first instant at which the list is no longer valid: its own expiry, or the end of its signer's certificates.
   public let expires: Timestamp
-  /// Seconds after which the publisher wants the list to be fetched again. The list still counts until it expires.
+  /// Seconds after which the publisher wants the list to be fetched again. The list remains valid until it expires.
   public let timeToLive: Int64?
   public let deviations: Set<StatusListDeviation>
   let entries: Entries
@@ -39,7 +39,7 @@ public struct VerifiedList: Sendable {
     return min(bounded, expires)
   }
 
-  /// The list's finding for the document with this reference. The list may have been verified long before.
+  /// The list's finding for the document with this reference. The list may have been verified much earlier.
   public func finding(for reference: StatusReference, at now: Timestamp) -> RevocationFinding {
     switch (entries, reference.entry) {
     case (.statuses(let statuses), .statusList(let index)):
@@ -49,7 +49,7 @@ public struct VerifiedList: Sendable {
     default:
       .undetermined(
         .statusListInvalid,
-        detail: "the document names a status list and this is an identifier list, or the reverse")
+        detail: "the document names a status list but this is an identifier list, or the reverse")
     }
   }
 
@@ -63,19 +63,19 @@ public struct VerifiedList: Sendable {
     return now < expires ? nil : .undetermined(.statusListInvalid, detail: "expired")
   }
 
-  /// The statuses 0 to 2 have a common meaning (Token Status List, 7.1). No detail contains the index, which identifies
-  /// the document.
+  /// The statuses 0 to 2 have a standard meaning (Token Status List, 7.1). No detail contains the index, which
+  /// identifies the document.
   private static func finding(in statuses: PackedStatuses, at index: UInt64, _ uri: String) -> RevocationFinding {
     switch statuses[index] {
     case nil:
-      .undetermined(.statusIndexOutOfRange, detail: "idx is beyond the list, which has \(statuses.count) entries")
+      .undetermined(.statusIndexOutOfRange, detail: "idx is outside the list, which has \(statuses.count) entries")
     case 0?: .good
     case 1?: .revoked(.documentRevoked, detail: "\(shown(uri, limit: 256)) has 1 (revoked) for the document")
     case 2?: .revoked(.documentSuspended, detail: "\(shown(uri, limit: 256)) has 2 (suspended) for the document")
     case let status?:
       .undetermined(
         .statusUnknown,
-        detail: "\(shown(uri, limit: 256)) has \(status) for the document, a status without a common meaning")
+        detail: "\(shown(uri, limit: 256)) has \(status) for the document, a status without a standard meaning")
     }
   }
 
