@@ -146,7 +146,7 @@ package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case declined
   /// The bundle, including revocation lists, would exceed the limits of size or depth.
   case tooLarge = "too_large"
-  /// Erased when the shortest retention of a value in it ended.
+  /// Erased at the end of the shortest retention period of a value in it.
   case erased
 }
 
