@@ -99,7 +99,8 @@ struct Failure: Error, Sendable, Equatable {
   }
 }
 
-/// The body's value. For a wrong file of the caller, the failure is `subject` and the error's description.
+/// Returns the body's value. An error about one of the caller's files becomes a failure with `subject` and the
+/// error's description.
 func readable<Value>(_ subject: String = "", _ body: () throws -> Value) throws(Failure) -> Value {
   do { return try body() } catch { throw .unreadable("\(subject)\(error)") }
 }

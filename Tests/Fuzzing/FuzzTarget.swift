@@ -51,6 +51,6 @@ struct Choices {
 
   mutating func byte() -> Int { rest.popFirst().map(Int.init) ?? 0 }
 
-  /// The purpose of the choices.
+  /// The purpose of the options.
   var bytes: [UInt8] { Array(rest) }
 }

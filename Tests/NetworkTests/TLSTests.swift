@@ -105,8 +105,8 @@ import Trust
 }
 
 /// A TLS server's key and certificate, from a certification authority made for the test.
-// Unchecked, since the compiler does not see into OpenSSL: an SSL_CTX that nobody changes any more may be used by any
-// number of threads (openssl-threads(7)), and it is changed in the initialiser alone.
+// Unchecked, since the compiler does not see into OpenSSL. Any number of threads may use an unchanging SSL_CTX
+// (openssl-threads(7)), and only the initialiser changes it.
 final class ServerIdentity: @unchecked Sendable {
   private let context: OpaquePointer
   /// A file with the authority's certificate.

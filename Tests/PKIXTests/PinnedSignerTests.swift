@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mock
 
-/// A document signer that is itself the anchor: trusted for this very certificate, after every check of a signer.
+/// A document signer that is itself the anchor: only this certificate is trusted, after every check of a signer.
 @Suite struct PinnedSignerTests {
   let maker: CertificateMaker
 

@@ -10,7 +10,7 @@ package func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) a
   }
 }
 
-/// Sends a request on a connection of its own and reads one response.
+/// Sends a request on a new connection and reads one reply.
 package func ask(_ port: UInt16, _ request: String) async throws -> RawClient.Response {
   try await blocking {
     let client = try RawClient(port: port)

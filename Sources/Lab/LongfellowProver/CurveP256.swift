@@ -19,7 +19,7 @@ enum CurveP256 {
 
   private static func square(ofYAt x: FieldP256) -> FieldP256 { x * x * x - x - x - x + .curveB }
 
-  /// One of the two y for this x. Since p ≡ 3 mod 4, a square root is the power of (p + 1)/4.
+  /// One of the two y-coordinates for this x. Since p ≡ 3 mod 4, a square root is the power of (p + 1)/4.
   static func y(ofX x: FieldP256) -> FieldP256? {
     let square = square(ofYAt: x)
     // (p + 1)/4 = 2^254 − 2^222 + 2^190 + 2^94.

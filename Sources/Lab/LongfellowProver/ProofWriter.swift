@@ -46,8 +46,8 @@ struct ProofWriter {
     ]
   }
 
-  /// Writes the opened columns row by row, in the longest possible runs, alternately of the whole field and of the
-  /// subfield.
+  /// Writes the opened columns row by row, in the longest possible runs. The runs alternate between the whole field and
+  /// the subfield.
   private mutating func writeRuns<F>(_ tableau: Tableau<F>, _ opened: [Int]) {
     var (run, length): ([UInt8], Int) = ([], 0)
     // If the subfield is the whole field, the first run is empty and the second run has all elements.

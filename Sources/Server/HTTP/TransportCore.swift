@@ -217,8 +217,8 @@ final class TransportCore: Sendable {
     return ResponseWriter.queue(reply, closes: reply.closes || exchange.isLast, on: native)
   }
 
-  /// Refuses the request. By default the connection is closed: the start of the next request is unknown or behind a
-  /// body.
+  /// Refuses the request. By default the connection is closed, since the start of the next request is unknown or
+  /// follows a body.
   func refuse(
     _ error: HTTPError, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
   ) -> MHD_Result {

@@ -60,7 +60,7 @@ private enum CatalogueText {
       let requests = type.elementRequests(for: name, retention: .none, isRequired: true) ?? []
       return (name, requests.map(\.element.identifier).joined(separator: ", "))
     }
-    return [section("apple_element", "Apple's names, for requests in-app", rows)]
+    return [section("apple_element", "Apple's names, for in-app requests", rows)]
   }
 
   private static func rows(_ namespace: NamespaceDefinition) -> [(String, String)] {

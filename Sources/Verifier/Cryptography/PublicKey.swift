@@ -5,7 +5,7 @@ import Synchronization
 
 /// A checked public key of exact length. On Weierstrass curves it is a point on the curve, not infinity. On Edwards
 /// curves it is not of small order. On Edwards and Montgomery curves any other string of the right length is a key (RFC
-/// 8032, RFC 7748): a key that is not a point verifies no signature, and agreement with a key of small order fails.
+/// 8032, RFC 7748). A key that is not a point verifies no signature. Agreement with a key of small order fails.
 public final class PublicKey: Sendable {
   public let curve: Curve
   /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.

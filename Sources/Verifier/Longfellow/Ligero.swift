@@ -139,7 +139,7 @@ struct LagrangeMatrix<F: ProofField>: Sendable {
     }
   }
 
-  /// Multiplies values at the points from `from` on by their weights.
+  /// Multiplies the values at the points `from`, `from` + 1 … by their weights.
   func weighted(_ values: ArraySlice<F>, from: Int = 0) -> [F] {
     precondition(from + values.count <= weights.count)
     return zip(values, weights[from...]).map { $0 * $1 }

@@ -30,7 +30,7 @@ public struct AcceptableElements: Sendable, Hashable {
   public var sets: [[ElementReference]] {
     let counts = zip(choices, requests).map { $0.count + ($1.isRequired ? 0 : 1) }
     let isShort = counts.reduce(1) { min($0 * $1, Self.mostSets + 1) } <= longest(2 * Self.mostNames)
-    // A combination has the index of each element's choice. If the element is omitted, it has the number of choices.
+    // A combination lists the index of each element's choice. The number of choices stands for an omitted element.
     let combinations =
       isShort
       ? counts.reduce([[]]) { found, count in found.flatMap { start in (0..<count).map { start + [$0] } } } : likeliest

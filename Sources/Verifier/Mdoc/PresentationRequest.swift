@@ -69,7 +69,7 @@ public struct DocumentRequest: Sendable, Hashable {
   }
 
   /// The period for which the relying party may keep the element. It is the strictest of its own period and the periods
-  /// of all elements that it may replace. An age threshold gives no period.
+  /// of all elements that it may replace. An age threshold sets no period.
   package func retention(of reference: ElementReference) -> Retention {
     let named = elements.filter { $0.element == reference }.map(\.retention)
     let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)

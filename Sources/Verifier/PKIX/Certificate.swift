@@ -119,7 +119,7 @@ func isEncoding(
 
 /// The reason why bytes are not a usable certificate.
 public struct CertificateError: Error, Sendable, Hashable {
-  /// The rest of a sentence whose subject is the certificate.
+  /// The fault, as the rest of a sentence that begins with the certificate's name.
   public let detail: String
 
   private init(_ detail: String) { self.detail = detail }

@@ -9,8 +9,7 @@ public struct PathEvaluation: Sendable {
   /// was found.
   public let path: [Certificate]
   public let checks: [Check]
-  /// The period in which every certificate of the path is valid, skew included, and in which the checks have the same
-  /// result.
+  /// The period, including skew, in which every certificate of the path is valid and the checks have the same result.
   public let window: ClosedRange<Timestamp>?
 
   public var isTrusted: Bool { anchor != nil && !checks.contains { $0.outcome == .failed } }

@@ -101,5 +101,5 @@ public enum CRLAddresses: String, Sendable, CaseIterable {
 extension Code {
   public static let issuerJurisdictionMismatch = Code(
     "mdoc.issuer.jurisdiction_mismatch", "The document's issuing country or jurisdiction differs from its signer's",
-    "\(iso), 9.3.1", .issuer, passes: "The document's jurisdiction is its issuer's")
+    "\(iso), 9.3.1", .issuer, passes: "The document's jurisdiction matches its issuer's")
 }

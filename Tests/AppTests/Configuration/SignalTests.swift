@@ -158,7 +158,7 @@ final class LiveProcess {
     return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
   }
 
-  /// The first line of the log for this event, when it is there.
+  /// The first log line of this event, once it is written.
   func event(_ name: String) async throws -> JSON {
     for _ in 0..<1_500 {
       let text = FileManager.default.contents(atPath: logPath).map { String(decoding: $0, as: UTF8.self) } ?? ""

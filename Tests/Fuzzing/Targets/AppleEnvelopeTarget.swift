@@ -11,7 +11,7 @@ import Vectors
 /// A response to Apple's in-app request: the envelope itself, or a plaintext that the harness encrypts. Mutations of an
 /// envelope never get past the decryption.
 ///
-/// Choices: strictness, plaintext instead of envelope, signing again, the policy for Apple's published key; and the
+/// Options: strictness, plaintext instead of envelope, signing again, the policy for Apple's published key, and the
 /// request.
 struct AppleEnvelopeTarget: FuzzTarget {
   static let name = "apple-envelope"

@@ -4,7 +4,7 @@ import FuzzDriver
 
 /// Circuit files of zero-knowledge proofs, compressed and unpacked.
 ///
-/// Choice: a file, or the text of a pair of circuits, or of one over either field.
+/// Option: a file, the text of a pair of circuits, or the text of one circuit over either field.
 struct CircuitTarget: FuzzTarget {
   static let name = "circuit"
   static let dictionary = [

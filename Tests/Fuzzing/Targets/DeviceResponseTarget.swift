@@ -7,7 +7,7 @@ import Vectors
 
 /// A DeviceResponse through the whole verifier, with the corpus's trust, time, transcript and requests.
 ///
-/// Choices: strictness, the reader's key, signing again, the revocation policy (no status is known), and the request.
+/// Options: strictness, the reader's key, signing again, the revocation policy (no status is known), and the request.
 struct DeviceResponseTarget: FuzzTarget {
   static let name = "device-response"
   static let dictionary = ResponseWords.all

@@ -11,8 +11,8 @@ import Sessions
 /// Bodies of every POST of the API, and request targets, through the whole application except the sockets. Each input
 /// has its own server with one session that waits for its response.
 ///
-/// Choices: the route; who calls, and whether the request is repeated under one Idempotency-Key. In the body and in the
-/// target `{session}` stands for the session's id and `{answer}` for a correct response to it.
+/// Options: the route, the caller, and whether the request is repeated under one Idempotency-Key. In the body and in
+/// the target `{session}` stands for the session's id and `{answer}` for a correct response to it.
 struct HTTPBodyTarget: FuzzTarget {
   static let name = "http-body"
   static let dictionary =

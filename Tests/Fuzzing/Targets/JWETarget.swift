@@ -9,7 +9,7 @@ import JOSE
 /// The plaintext of a JWE, compressed or not, which the harness encrypts. Mutations of a JWE never get past the
 /// decryption.
 ///
-/// Choice: whether the header says `zip`.
+/// Option: whether the header has `zip`.
 struct JWETarget: FuzzTarget {
   static let name = "jwe"
   static let dictionary = ["vp_token", "state", "error", "error_description", "\u{3}\u{0}", "x\u{da}"]

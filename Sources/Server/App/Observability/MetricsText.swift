@@ -40,8 +40,7 @@ enum MetricsText {
       state.loadedAt)
     text.add(
       "mdoc_configuration_current",
-      "1 if the latest reading of the file is in force, otherwise "
-        + "0.", state.isCurrent)
+      "1 if the latest reading of the file is in force, otherwise 0.", state.isCurrent)
     text.add(
       "mdoc_configuration_reload_failures_total",
       "Failed readings of the configuration; the previous one stays in force.",

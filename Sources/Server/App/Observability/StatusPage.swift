@@ -6,8 +6,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. Script-free: a link
-/// reloads it. A relying party's admin gets the figures of that party only.
+/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. Without scripts; a
+/// link reloads it. A relying party's admin gets the figures of that party only.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
 

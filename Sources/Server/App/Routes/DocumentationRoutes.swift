@@ -3,8 +3,8 @@ import FoundationEssentials
 import Pages
 import Sessions
 
-/// The articles as HTML: the files of one folder (`.deploy/html/make`, `/usr/share/doc/mdoc/html` of the package), which
-/// are in memory from the start. A request's path thus reaches no file.
+/// The articles as HTML, from one folder (`.deploy/html/make`, or the package's `/usr/share/doc/mdoc/html`). All files
+/// are read into memory at the start. A request's path thus reaches no file.
 package struct DocumentationSite: Sendable {
   /// The folder of the Debian package.
   package static let packaged = "/usr/share/doc/mdoc/html"

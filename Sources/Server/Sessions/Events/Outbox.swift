@@ -82,7 +82,7 @@ package struct DeliveryQuery: Sendable, Hashable {
   /// The event that is delivered.
   package var event: EventID?
 
-  /// Of one event, every delivery; otherwise dead letters, unless a status is named.
+  /// Filters: every delivery of one event, or the deliveries of one status; by default dead letters.
   package var statusInForce: DeliveryStatus? { status ?? (event == nil ? .dead : nil) }
 }
 

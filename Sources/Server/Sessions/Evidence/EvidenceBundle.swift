@@ -4,9 +4,9 @@ import Longfellow
 import Mdoc
 import Trust
 
-/// Everything that one verdict depends on, so that the ordinary verifier can reproduce the report anywhere without a
-/// network: the posted response and its challenge, the relevant trust anchors, and the signed lists of publishers.
-/// There is no merchant's private key, but only the secret that opens this response.
+/// All inputs of one verdict: the posted response and its challenge, the relevant trust anchors, and the signed lists
+/// of publishers. The ordinary verifier can reproduce the report from them anywhere, without a network. There is no
+/// merchant's private key, but only the secret that opens this response.
 package struct EvidenceBundle: Sendable {
   package static let mediaType = "application/octet-stream"
 
@@ -146,7 +146,7 @@ package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case declined
   /// The bundle, including revocation lists, would exceed the limits of size or depth.
   case tooLarge = "too_large"
-  /// Erased when the shortest retention of a value in it ended.
+  /// Erased at the end of the shortest retention period of a value in it.
   case erased
 }
 

@@ -118,9 +118,9 @@ extension VerificationService {
     return Reply(feedback == nil ? 200 : 400, json: body, session: id).ending(state)
   }
 
-  /// Tells the wallet why its response was rejected: in staging and test mode the code and the detail of the first
-  /// failed check; in live mode only the rejection, if the relying party's configuration asks for it. Details contain
-  /// nothing personal.
+  /// Tells the wallet why its response was rejected. In staging and test mode this is the code and the detail of the
+  /// first failed check. In live mode it is only the rejection, if the relying party's configuration enables it.
+  /// Details contain nothing personal.
   private func feedback(
     on code: Code?, _ attempted: Attempted, to relyingParty: RelyingParty
   ) -> (error: String, description: String)? {

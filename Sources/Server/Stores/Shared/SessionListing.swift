@@ -32,8 +32,8 @@ extension DatabaseStore {
 /// Instead, one index has waiting sessions, one has sessions in verification, and one has ended sessions by status. The
 /// query merges them. A page ends once `Limits.pageBytes` are read.
 ///
-/// With another filter than the status, one index is read: that of the reference, or that of the time, which has the
-/// sessions' document types too.
+/// A filter other than the status reads one index: that of the reference or that of the time. The latter also has the
+/// sessions' document types.
 ///
 /// A filter applies to the current status: an overdue session counts as expired or failed even before this status is
 /// written.

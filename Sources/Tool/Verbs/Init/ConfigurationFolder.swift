@@ -161,7 +161,7 @@ struct ConfigurationFolder {
       ```
 
       \(tiers)
-      The server does not start with a certificate of a public private key, such as the mock authority's.
+      The server does not start with a certificate whose private key is public, such as the mock authority's.
 
       See what counts: `mdoc trust list --trust .` Then let the server load it: `kill -HUP`, or start it again.
 

@@ -38,8 +38,7 @@ enum TrustExplain {
       .section([
         .paragraph(
           .caution("NO PART OF A DOCUMENT IS VERIFIED HERE"),
-          "  this only shows to which anchors the signer's certificates lead. mdoc verify "
-            + "verifies.", lead: "", hanging: 4)
+          "  this only shows which anchors the certificates lead to; mdoc verify verifies.", lead: "", hanging: 4)
       ]),
     ]
     arguments.print(report)

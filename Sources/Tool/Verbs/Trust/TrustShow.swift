@@ -196,8 +196,7 @@ extension ShownFile {
     } else {
       (state, caution) = (.refused, "it gives no anchor; its content is shown unverified")
     }
-    // If the list has no signature, or no signer is named, only the findings about its content are shown: there is
-    // nothing to verify, or no key to verify it with.
+    // Without a signature or a named signer, nothing can be verified. Only the findings about the content are shown.
     let list: [Report]
     let findings: [Check]
     switch content?.contents {

@@ -125,9 +125,9 @@ enum Deviation {
     if item?.count == 0 { deviations.append("\(key) is empty") }
   }
 
-  /// Notes three deviations: a null or undefined unprotected header, which is required even if empty (RFC 9052, 3); an
-  /// undefined detached payload; and an attached payload. Device authentication rejects a payload that differs from the
-  /// signed bytes.
+  /// Notes three deviations: a null or undefined unprotected header, an undefined detached payload, and an attached
+  /// payload. RFC 9052, 3 requires an unprotected header, even if empty. Device authentication rejects a payload that
+  /// differs from the signed bytes.
   static func noteFields(
     of message: CBORItem?, _ name: String, isDetached: Bool = true, into deviations: inout [String]
   ) {

@@ -56,7 +56,7 @@ public enum ProofRequestError: Error, Sendable, Hashable {
 /// The circuits and times by which proofs are verified.
 public struct ProofPolicy: Sendable {
   public var circuits: CircuitLibrary
-  /// Whether a proof may have any later time of the current day in UTC, as Google Wallet's proofs have. Such a proof
+  /// Whether a proof's time may be later on the current day in UTC, as in Google Wallet's proofs. Such a proof
   /// shows that the document is valid until that time, and became valid before it.
   public var acceptsEndOfDay: Bool
 

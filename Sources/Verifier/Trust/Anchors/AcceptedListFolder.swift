@@ -34,7 +34,7 @@ public struct AcceptedListFolder: Sendable {
   }
 
   /// Stores the list durably. If the program crashes before the end, the previous list remains. A stored list with a
-  /// later issue date is not replaced: of two concurrent loads, the one with the older list may end last.
+  /// later issue date is not replaced, since a concurrent load of an older list may end last.
   public func remember(_ accepted: Accepted, of source: String) throws(AcceptedListError) {
     pthread_mutex_lock(Self.turns)
     defer { pthread_mutex_unlock(Self.turns) }
