@@ -55,7 +55,7 @@ extension PlaygroundTests {
           try await Self.isRead(page)
           let consent = try await page.browser.text("#consent")
           for text in [
-            "mdoc Mock Relying Party", "x509_hash:", "Driving licence", "Family name family_name will be kept",
+            "mdoc Mock Relying Party", "x509_hash:", "Mobile driving licence", "Family name family_name will be kept",
             "Sex sex", "age_over_18", "Nothing is wrong with this request.",
           ] {
             #expect(consent.contains(text), "\(text): \(consent)")

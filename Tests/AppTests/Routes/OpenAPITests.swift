@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  /// Each as printed, except that a mock response is made for a session of this server.
+  /// Each as printed, except that a mock response or a link is of a session of this server.
   @Test func `test mode takes every example of the contract`() async throws {
     let document = OpenAPIDocument.json(with: .sample)
     var taken = 0
@@ -279,10 +279,12 @@ import Testing
         let isForm = path.name.hasPrefix(WalletRoutes.path)
         for example in body?["examples"]?.object ?? [] {
           let value = try #require(example.value["value"])
-          let name = value["protocol"]?.string ?? (isForm ? "openid4vp" : "apple-in-app")
+          let hasLink = isForm || value["link"] != nil
+          let name = value["protocol"]?.string ?? (hasLink ? "openid4vp" : "apple-in-app")
           let session = try await bed.createSession(by: name)
           let id = try #require(session["id"])
-          let members = (value.object ?? []).map { $0.name == "session" ? JSON.Member($0.name, id) : $0 }
+          let own = ["session": id, "link": session["requests"]?.array?.first?["data"]?["authorization_request"]]
+          let members = (value.object ?? []).map { JSON.Member($0.name, (own[$0.name] ?? nil) ?? $0.value) }
           let target = path.name.replacing("{id}", with: id.string ?? "")
           let reply =
             try await

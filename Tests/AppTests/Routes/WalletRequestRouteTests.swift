@@ -61,7 +61,7 @@ import Testing
         #expect(
           request["documents"] == [
             [
-              "doc_type": .string(Self.licence), "label": "Driving licence (mDL)",
+              "doc_type": .string(Self.licence), "label": "Mobile driving licence",
               "elements": [
                 [
                   "namespace": "org.iso.18013.5.1", "identifier": "family_name", "label": "Family name",
