@@ -18,7 +18,7 @@ struct RunningVerifier: Sendable {
     var summary: CaseSummary {
       let first = variant.code ?? variant.warnings.first
       var summary = CaseSummary(
-        id: id, description: variant.summary, reference: first?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
+        id: id, description: variant.summary, reference: first?.registered?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
         flag: variant.code.map { VectorFlag($0.rawValue, .ofMissing($0)) } ?? VectorFlag("Control", .interoperability),
         expectation: variant.codes.isEmpty ? .accepted : .refused(variant.codes.map(\.rawValue)))
       summary.cases = variant.cases
