@@ -51,7 +51,7 @@ import Testing
     (file(trial(["verdict": ["value": "/status"]])), "/protocols/openid4vp/verdict/accepted"),
     (file(trial(["verdict": ["codes": ["status"]]])), "/protocols/openid4vp/verdict/codes/0"),
     (file(trial(["merchant_id": ["x"]])), "/protocols/openid4vp/merchant_id"),
-    (file(trial(["leave": ["good": 1]])), "/protocols/openid4vp/leave/good"),
+    (file(trial(["leave": ["why": "good"]])), "/protocols/openid4vp/leave/why"),
   ]
 
   @Test(arguments: faults)
@@ -131,6 +131,7 @@ import Testing
     (200, #"{"state": "open"}"#, "pending"), (200, "{}", "pending"), (404, #"{"state": "gone"}"#, "pending"),
     (200, #"{"state": "odd"}"#, #"/state is "odd", which the file does not name"#),
     (500, #"{"state": "ok"}"#, "crashed (HTTP 500)"), (503, "", "crashed (HTTP 503)"),
+    (429, #"{"state": "bad"}"#, "crashed (HTTP 429)"),
   ])
   func `A value is a verdict`(status: Int, body: String, expected: String) {
     #expect(text(Self.verdict, status, body) == expected)
