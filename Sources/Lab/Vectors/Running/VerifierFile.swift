@@ -31,8 +31,8 @@ package struct VerifierFile: Sendable {
     /// The call that delivers the response; nil if the wallet posts it to the request's `response_uri`.
     package let submit: Call?
     package let verdict: Verdict
-    /// Variants that are not played, with the reasons.
-    package let leaves: [(name: String, value: String)]
+    /// Variants that are not played, by reason.
+    package let leaves: [(name: String, value: [String])]
   }
 
   /// An HTTP call, or a command that prints JSON on one line.
@@ -87,6 +87,9 @@ package struct VerifierReply: Sendable {
     self.status = status
     json = (try? JSON(parsing: body)) ?? .string(String(decoding: body, as: UTF8.self))
   }
+
+  /// Whether the verifier did not judge at all.
+  package var hasFailed: Bool { status >= 500 || status == 429 }
 }
 
 extension VerifierFile.Verdict {
@@ -94,7 +97,7 @@ extension VerifierFile.Verdict {
   ///
   /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value that the file does not know.
   package func judgement(on reply: VerifierReply) throws(VerdictError) -> Judgement? {
-    if reply.status >= 500 { throw .ended(.crashed("HTTP \(reply.status)")) }
+    if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status)")) }
     guard let pointer else { return Self.judgement(byStatus: reply.status) }
     let value = reply.json.values(at: pointer).first ?? .null
     guard accepted.contains(value) || refused.contains(value) else {
@@ -296,7 +299,7 @@ extension VerifierFile {
     .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
     .ifAny("verdict", verdict, "Where the verdict is. By default the status of the reply to the response."),
     .ifAny(
-      "leave", Shape.text(1...255).byName("must be an object by variant"), "Variants that are not played, and why.")
+      "leave", Shape.text().list(atLeast: 1).byName("must be an object by reason"), "Variants that are not played.")
   ) { _, start, request, origin, merchantID, teamID, key, submit, verdict, leaves in
     Trial(
       start: start, request: request, origin: origin, merchantID: merchantID, teamID: teamID, encryptionKey: key,

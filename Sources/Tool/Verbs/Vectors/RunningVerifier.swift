@@ -18,7 +18,7 @@ struct RunningVerifier: Sendable {
     var summary: CaseSummary {
       let first = variant.code ?? variant.warnings.first
       var summary = CaseSummary(
-        id: id, description: variant.summary, reference: first?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
+        id: id, description: variant.summary, reference: first?.registered?.entry.clause ?? "ISO/IEC 18013-5:2021, 9.3",
         flag: variant.code.map { VectorFlag($0.rawValue, .ofMissing($0)) } ?? VectorFlag("Control", .interoperability),
         expectation: variant.codes.isEmpty ? .accepted : .refused(variant.codes.map(\.rawValue)))
       summary.cases = variant.cases
@@ -191,7 +191,7 @@ struct RunningVerifier: Sendable {
 
   private func judgement(on played: Case) async throws(VerdictError) -> Judgement {
     let (trial, variant) = (played.trial, played.variant)
-    if let reason = trial.leaves.first(where: { $0.name == variant.name })?.value { throw .unsupported(reason) }
+    if let reason = trial.leaves.first(where: { $0.value.contains(variant.name) })?.name { throw .unsupported(reason) }
     if variant.needsFixedClock { throw .unsupported("its dates are right for one second only") }
     var values = values
     values["documents"] = variant.request.apiDocuments
@@ -206,7 +206,7 @@ struct RunningVerifier: Sendable {
       guard reply.status >= 400 else { throw .other("the reply has no verdict") }
       return VerifierFile.Verdict.judgement(byStatus: reply.status)
     }
-    if reply.status >= 500 { throw .ended(.crashed("HTTP \(reply.status)")) }
+    if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status)")) }
     let deadline = Deadline(in: .seconds(seconds))
     while true {
       if let judgement = try verdict.judgement(on: try await caller.call(call, &values)) { return judgement }
@@ -225,12 +225,7 @@ struct RunningVerifier: Sendable {
       do throws(VerdictError) {
         let reply = try await caller.call(trial.start, &values)
         if reply.status < 400 { return }
-        // A verifier with too many sessions or calls may have room for one a moment later.
-        if attempt < Self.attempts, [429, 503].contains(reply.status) {
-          try? await Task.sleep(for: .seconds(1))
-          continue
-        }
-        if reply.status >= 500 { throw .ended(.crashed("HTTP \(reply.status) at the start of a session")) }
+        if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status) at the start of a session")) }
         throw .unsupported("no session for this request: HTTP \(reply.status)")
       } catch {
         guard case .ended(.crashed(let how)) = error, !how.hasPrefix("HTTP") else { throw error }
@@ -248,7 +243,9 @@ struct RunningVerifier: Sendable {
       guard let session = trial.appleSession(request, values) else {
         throw .other("the session has no nonce, or the file no merchant with a key")
       }
-      let made = try Self.made { try wallet.answerApple(variant.request, session: session, variant: variant, at: now) }
+      let made = try Self.made(variant) {
+        try wallet.answerApple(variant.request, session: session, variant: variant, at: now)
+      }
       values["response"] = .string(Base64.encode(made.bytes))
     } else {
       let origin = trial.origin?.text(values) ?? ""
@@ -259,12 +256,11 @@ struct RunningVerifier: Sendable {
         return try await ReceivedRequest(link: link, visit, encryptedTo: key)
       }
       guard let received else { throw .other("the request is neither a link nor data of \(trial.protocolName)") }
-      let made = try Self.made { try received.response(of: wallet, variant: variant, at: now).data }
+      let made = try Self.made(variant) { try received.response(of: wallet, variant: variant, at: now).data }
       if trial.submit == nil {
         let claims = RequestJudgement(of: received.content, arrived: received.arrival, at: now).claims
         guard let address = claims?["response_uri"]?.string else { throw .other("the request has no response_uri") }
-        let reply = try await caller.caught { () throws(Failure) in try await visit.post(made, to: address) }
-        return VerifierReply(status: reply.status, body: reply.body)
+        return try await caller.reply { () throws(Failure) in try await visit.post(made, to: address) }
       }
       values["response"] = made
     }
@@ -275,11 +271,13 @@ struct RunningVerifier: Sendable {
   }
 
   /// A variant that cannot be played over this request is skipped.
-  private static func made<Value>(_ make: () throws -> Value) throws(VerdictError) -> Value {
+  private static func made<Value>(_ variant: MockVariant, _ make: () throws -> Value) throws(VerdictError) -> Value {
     do {
       return try make()
     } catch let error as MockError {
-      guard case .unreadableRequest = error else { throw .unsupported(error.description) }
+      guard case .unreadableRequest = error else {
+        throw .unsupported(error.description.replacing(variant.name, with: "it"))
+      }
       throw .other(error.description)
     } catch {
       throw .other("the response could not be made: \(error)")
@@ -317,8 +315,7 @@ private struct VerifierCaller {
       case nil: break
       }
       let (address, message) = (url.text(values), WebMessage(headers: lines, body: body))
-      let got = try await caught { () throws(Failure) in try await visit.exchange(message, with: address) }
-      reply = VerifierReply(status: got.status, body: got.body)
+      reply = try await self.reply { () throws(Failure) in try await visit.exchange(message, with: address) }
     }
     for (name, pointer) in call.values where reply.status < 400 {
       guard let value = reply.json.values(at: pointer).first else {
@@ -329,9 +326,22 @@ private struct VerifierCaller {
     return reply
   }
 
+  /// The reply to an exchange. A busy verifier is asked again: 429 and 503 say nothing about the response.
+  func reply(_ exchange: () async throws(Failure) -> WalletVisit.Reply) async throws(VerdictError) -> VerifierReply {
+    var attempt = 1
+    while true {
+      let reply = try await caught(exchange)
+      if ![429, 503].contains(reply.status) || attempt == 5 {
+        return VerifierReply(status: reply.status, body: reply.body)
+      }
+      try? await Task.sleep(for: .milliseconds(500 * attempt))
+      attempt += 1
+    }
+  }
+
   /// An exchange that gets no reply ends the session: in time, or because the verifier broke off.
   func caught<Value>(_ exchange: () async throws(Failure) -> Value) async throws(VerdictError) -> Value {
-    let deadline = Deadline(in: .seconds(seconds))
+    let deadline = Deadline(in: .seconds(seconds) - .milliseconds(100))
     do throws(Failure) {
       return try await exchange()
     } catch {
