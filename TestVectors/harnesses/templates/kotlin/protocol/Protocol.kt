@@ -47,7 +47,7 @@ class Unsupported(reason: String) : Exception(reason)
 
 fun bytes(encoded: String): ByteArray = Base64.getUrlDecoder().decode(encoded)
 
-/** Replies until the end of the input. `verify` returns if the verifier accepts, and throws what the verifier throws. */
+/** Replies until the end of the input. `verify` returns if the verifier accepts, and throws if it rejects. */
 fun serve(description: Description, verify: (Question) -> Unit) {
     // Standard output has only replies: what a library prints goes to standard error.
     val output = PrintStream(System.out, false, "UTF-8")

@@ -5,7 +5,7 @@
 
 import java.time.Instant
 
-/** Judges one DeviceResponse with the verifier's strictest documented use. An exception of the verifier is a rejection. */
+/** Judges one DeviceResponse with the verifier's strictest documented use. A verifier's exception is a rejection. */
 fun verify(question: Question) {
     if (question.protocol != "proximity") throw Unsupported("mdoc over ${question.protocol}")
     val response = question.input
@@ -24,7 +24,8 @@ fun main() = serve(
         name = "my-verifier",
         version = "0.1.0",
         profiles = listOf("core"),
-        leaves = listOf("strict", "test-certificates", "revocation", "minimum-age", "all-documents", "anchors", "acceptance"),
+        leaves = listOf(
+            "strict", "test-certificates", "revocation", "minimum-age", "all-documents", "anchors", "acceptance"),
         use = "verify with the trust anchors, the transcript, the time and the document type.",
         documentation = "https://example.org/my-verifier",
     ),

@@ -5,7 +5,7 @@
 
 import { bytes, serve, trustedCertificates, Unsupported, type Question } from "./protocol.js";
 
-/** Judges one DeviceResponse with the verifier's strictest documented use. An exception of the verifier is a rejection. */
+/** Judges one DeviceResponse with the verifier's strictest documented use. A verifier's exception is a rejection. */
 async function verify(question: Question): Promise<void> {
   if (question.protocol !== "proximity") throw new Unsupported(`mdoc over ${question.protocol}`);
   const response = bytes(question.input);

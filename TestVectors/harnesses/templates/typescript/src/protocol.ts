@@ -56,7 +56,7 @@ export function installedVersion(name: string): string {
   return file === undefined ? "" : JSON.parse(readFileSync(file, "utf8")).version;
 }
 
-/** Replies until the end of the input. `verify` returns if the verifier accepts, and throws what the verifier throws. */
+/** Replies until the end of the input. `verify` returns if the verifier accepts, and throws if it rejects. */
 export async function serve(description: Description, verify: (question: Question) => Promise<void>): Promise<void> {
   // Standard output has only replies: a library's log goes to standard error.
   console.log = console.info = console.debug = console.error;
