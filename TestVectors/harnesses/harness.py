@@ -15,7 +15,8 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 
 CLOCK_SKEW = 60
-LARGEST_INPUT = 1 << 20
+# The rules of a relying party, which most libraries leave to their callers: the runner leaves out the cases about them.
+RULES = ["strict", "test-certificates", "revocation", "minimum-age", "all-documents", "anchors", "acceptance"]
 # COSE's numbers of P-384, P-521, Ed25519, Ed448 and the brainpool curves.
 OTHER_CURVES = {2, 3, 6, 7, 256, 257, 258, 259}
 RFC9864_ALGORITHMS = {-9, -19, -51, -52, -53, -265, -266, -267, -268}
@@ -27,7 +28,7 @@ class Unsupported(Exception):
     """The peer does not claim to judge this case. Its text is the reason."""
 
 
-def description(package, profiles, use, documentation):
+def description(package, profiles, use, documentation, leaves=RULES):
     """`package` is what the verifier is called on PyPI; another name has no version here."""
     try:
         installed = version(package)
@@ -38,6 +39,7 @@ def description(package, profiles, use, documentation):
         "version": installed,
         "language": f"Python {sys.version_info.major}.{sys.version_info.minor}",
         "profiles": profiles,
+        "leaves": leaves,
         "use": use,
         "documentation": documentation,
     }
@@ -138,65 +140,3 @@ def uses_other_algorithms(response, device=True):
     except Exception:
         pass
     return False
-
-
-# Checks that a library leaves to the relying party.
-
-
-def leave_rules(question, all_documents=False):
-    """Raises `Unsupported` if the case is about a rule that the relying party sets and these peers have no option for.
-
-    With `all_documents` the peer has one for several documents that are all required.
-    """
-    policy, request = question.get("policy", {}), question["request"]
-    for rule in ("strict", "test_certificates", "revocation"):
-        if rule in policy:
-            raise Unsupported(f"the relying party's policy: {rule}")
-    if request.get("all_documents") and not all_documents:
-        raise Unsupported("the relying party's rule: all documents")
-    if any("minimum_age" in document for document in request.get("documents", [])):
-        raise Unsupported("the relying party's rule: minimum age")
-    if "anchor_list" in question:
-        raise Unsupported("documents whose anchors a list names")
-    for anchor in question["anchors"]:
-        settings = anchor.get("settings", {})
-        if settings.get("kind", "iaca") != "iaca":
-            raise Unsupported("an anchor that is a document signer")
-        if "doc_types" in settings and not set(doc_types(question)) <= set(settings["doc_types"]):
-            raise Unsupported("an anchor for other document types")
-
-
-def leave_acceptance(question, documents):
-    """Raises `Unsupported` if the verified documents are not what was asked for, which the caller has to see himself.
-
-    - Parameter documents: of each `(doc_type, {namespace: {identifier: value}})`, as the peer returned them.
-    """
-    if len(question["input"]) * 3 // 4 > LARGEST_INPUT:
-        raise Unsupported("the caller's limit: an answer above 1 MiB")
-    requested = {document["doc_type"]: document for document in question["request"]["documents"]}
-    if not documents:
-        raise Unsupported("the caller's to compare: no document was returned")
-    returned = [doc_type for doc_type, _ in documents]
-    if len(set(returned)) < len(returned) or not set(returned) <= set(requested):
-        raise Unsupported("the caller's to compare: a document that was not asked for")
-    for doc_type, namespaces in documents:
-        for element in requested[doc_type]["elements"]:
-            if element["identifier"] not in namespaces.get(element["namespace"], {}):
-                raise Unsupported("the caller's to compare: an element is missing")
-        elements = namespaces.get(AGES.get(doc_type), {})
-        leave_ages(elements, requested[doc_type].get("age_over", []))
-        if not isinstance(elements.get("portrait", b""), bytes):
-            raise Unsupported("the caller's to compare: the type of an element")
-
-
-def leave_ages(elements, thresholds):
-    names = [name for name in elements if re.fullmatch("age_over_[0-9]{2}", name)]
-    ages = {int(name[-2:]): elements[name] for name in names}
-    if not all(isinstance(value, bool) for value in ages.values()):
-        raise Unsupported("the caller's to compare: the type of an element")
-    if any(old and not ages[young] for age, old in ages.items() for young in ages if young < age):
-        raise Unsupported("the caller's to compare: ages that contradict each other")
-    for threshold in thresholds:
-        # A higher age that was reached tells, and a lower one that was not.
-        if not any(age >= threshold if reached else age <= threshold for age, reached in ages.items()):
-            raise Unsupported("the caller's to compare: an age is missing")

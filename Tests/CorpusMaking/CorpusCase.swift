@@ -113,7 +113,9 @@ extension CorpusCase {
   /// A refused case is `must`, except in strict mode and where other verifiers may choose otherwise. An accepted case
   /// is `must`, unless it warns or needs a rare feature.
   var importance: TestVector.Importance {
-    if TestVector.Importance.choices.contains(variant.name) { return .should }
+    if TestVector.Importance.choices.contains(variant.name) || TestVector.Importance.choices.contains(id) {
+      return .should
+    }
     if policy.isStrict || allFeatures.contains(where: Self.isRare) { return .should }
     return codes.isEmpty && !warnings.isEmpty ? .should : .must
   }

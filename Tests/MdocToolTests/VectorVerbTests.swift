@@ -193,6 +193,27 @@ import Vectors
     return "sh \(path)"
   }
 
+  @Test func rulesLeftToTheCallerAreNoFailures() async throws {
+    let rules = ["acceptance", "minimum-age"].flatMap { ["--leaves", $0] }
+    let asked = ["vectors", "run", "--suite", Self.suite, "--exec", try lenient(), "--filter"]
+    for id in ["age-contradictory", "minimum-age-not-reached"] {
+      #expect(await Run(asked + [id]).status == 1)
+      let run = await Run(asked + [id] + rules)
+      #expect(run.output.contains("0 failed, 1 skipped") && run.output.contains("the caller's rule: "), "\(run.output)")
+    }
+    #expect(await Run(asked + ["good", "--leaves", "strictness"]).status == 64)
+  }
+
+  @Test func aMatrixHasTheNamedProfilesOfThoseThatAreClaimed() async throws {
+    let run = await Run(
+      "vectors", "matrix", "--suite", Self.suite, "--filter", "good", "--profile", "core", "--profile", "apple",
+      "--verifier", try lenient(), "--json", scratch("m.json"))
+    #expect(run.status == 0, "\(run.error)")
+    let verifiers = try JSON(parsing: scratch.read("m.json"))["verifiers"]?.array ?? []
+    // Ours judges good, device-mac-good, strict-good and good-in-app; the other claims only core.
+    #expect(verifiers.compactMap { $0["judged"]?.integer } == [4, 3])
+  }
+
   @Test func whatIsKnownToFailFailsNoRun() async throws {
     let command = try lenient()
     let asked = ["vectors", "run", "--suite", Self.suite, "--filter", "element-", "--exec", command]

@@ -172,6 +172,7 @@ import Testing
     (#"{"verdict": "accepted"}"#, "/name is required"), (#"{"name": ""}"#, "/name must be a non-empty string"),
     (#"{"verdict": "error", "reason": "no package"}"#, "/reason says: no package"),
     (#"{"name": "a", "profiles": ["core", "quantum"]}"#, "/profiles/1 must be `core`, `apple`"),
+    (#"{"name": "a", "leaves": ["revocation", "all"]}"#, "/leaves/1 must be `strict`, `test-certificates`"),
     (#"{"name": "a", "version": 1}"#, "/version must be a string"),
   ])
   func `a description that is none ends the run`(description: String, problem: String) async throws {
@@ -179,6 +180,13 @@ import Testing
     let error = await #expect(throws: VerdictError.self) { try await HarnessProcess(command).describe() }
     guard case .gone(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
     #expect(reason.contains(problem), "\(reason)")
+  }
+
+  @Test func `it says which rules it leaves to its caller`() throws {
+    let described = try HarnessDescription(["name": "a", "leaves": ["minimum-age", "acceptance"]])
+    #expect(described.leaves == [.minimumAge, .acceptance])
+    #expect(described.json["leaves"] == ["minimum-age", "acceptance"])
+    #expect(HarnessDescription(name: "a").json["leaves"] == nil)
   }
 
   @Test func `its words steer nothing`() async throws {

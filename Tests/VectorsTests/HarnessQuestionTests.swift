@@ -27,6 +27,18 @@ import Testing
     }
   }
 
+  /// The transcript has the reader's key as the reader sent it.
+  @Test func `a reader's key comes with its public point`() throws {
+    let vector = try #require(suite.entries.first { $0.vector.id == "device-mac-good" }?.vector)
+    let session = suite.anchors.question(of: vector)["session"]
+    let point = Base64.decodeURLSafe(session?["reader_public_key"]?.string ?? "") ?? []
+    let transcript = Base64.decodeURLSafe(session?["transcript"]?.string ?? "") ?? []
+    #expect(point.count == 65 && point.first == 4)
+    for coordinate in [point[1..<33], point[33...]] { #expect(transcript.contains(coordinate)) }
+    let other = try #require(suite.entries.first { $0.vector.id == "good" }?.vector)
+    #expect(suite.anchors.question(of: other)["session"]?["reader_public_key"] == nil)
+  }
+
   @Test func `a question's id is another case's for no case, and the same in every run`() {
     let ids = suite.entries.map(\.vector.askedID)
     #expect(Set(ids).count == ids.count)

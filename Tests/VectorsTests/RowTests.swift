@@ -21,7 +21,7 @@ import Testing
     C10 item-tag24-text mso-tag24-text item-not-tag24-map item-not-tag24-bytes
     C11 cbor-nested-tags cbor-nested-embedded cbor-nested-chunks cbor-deep-chunks
     C12 cbor-shared-reference cbor-shared-reference-use cbor-string-reference cbor-string-namespace
-    P01 cbor-unsorted-keys cbor-long-form cbor-long-tag
+    P01 cbor-unsorted-keys cbor-long-form cbor-long-tag cbor-map-order
     P02 cbor-indefinite-lengths cbor-chunked-text
     A01 apple-algorithm
     A02 apple-mode

@@ -105,7 +105,7 @@ import Trust
     #expect(try deviations(["1.3.6.1.5.5.7.3.30"]) == [])
     #expect(try deviations(["2.5.29.37.0"]) == [])
     #expect(try deviations([MockSigner.mDLKeyUsage, "1.3.6.1.5.5.7.3.30"]) == [])
-    for purpose in [MockSigner.mDLKeyUsage, MockSigner.photoIDKeyUsage, "1.3.130.2.0.0.1.2"] {
+    for purpose in [MockSigner.mDLKeyUsage, "1.0.23220.4.1.2", "1.3.130.2.0.0.1.2"] {
       #expect(try deviations([purpose]) == [.documentSignerUsage])
     }
     // TLS server, OCSP, VICAL, reader.

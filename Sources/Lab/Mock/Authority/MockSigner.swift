@@ -5,7 +5,6 @@ import Cryptography
 /// A signer: its key, every field of its certificate, and the rest of the chain.
 struct MockSigner: Sendable {
   static let mDLKeyUsage = "1.0.18013.5.1.2"
-  static let photoIDKeyUsage = "1.0.23220.4.1.2"
   static let readerKeyUsage = "1.0.18013.5.1.6"
 
   var key: PrivateKey
@@ -67,7 +66,7 @@ extension MockSigner {
     static let documents = Role(keyLabel: "ds", days: 400, subject: { $0.name("mdoc Mock Document Signer") }) {
       [
         .keyUsage(.digitalSignature), .issuerAltName(uri: $0.authority), .crlDistributionPoint(uri: $0.crl),
-        .extendedKeyUsage([mDLKeyUsage, photoIDKeyUsage]),
+        .extendedKeyUsage([mDLKeyUsage]),
       ]
     }
     /// Status lists and identifier lists (ISO/IEC 18013-5, second edition, B.9).

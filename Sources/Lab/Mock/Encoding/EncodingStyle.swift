@@ -3,11 +3,13 @@ import CBOR
 /// A legal style of CBOR. Only the first is deterministic (RFC 8949, 4.2).
 enum EncodingStyle: String, Sendable {
   case shortest
-  /// Heads have eight-byte arguments; map entries are in reverse order.
+  /// Heads have eight-byte arguments.
   case longForm
+  /// Map entries are in reverse order.
+  case reversed
   /// Arrays and maps have indefinite length.
   case indefinite
-  /// Arrays and maps have indefinite length; text strings are in chunks.
+  /// Text strings are in chunks.
   case chunked
 
   func encode(_ value: CBORValue) -> [UInt8] {
@@ -19,7 +21,7 @@ enum EncodingStyle: String, Sendable {
     case .text(let text): encode(text: Array(text.utf8))
     case .array(let elements): container(4, elements.map(encode))
     case .map(let entries):
-      container(5, (self == .longForm ? entries.reversed() : entries).map { encode($0.key) + encode($0.value) })
+      container(5, (self == .reversed ? entries.reversed() : entries).map { encode($0.key) + encode($0.value) })
     case .tagged(let number, let content): head(6, number) + encode(content)
     case .bool, .null, .double, .encoded: value.encoded()
     }
@@ -47,7 +49,7 @@ enum EncodingStyle: String, Sendable {
 
   private func container(_ major: UInt8, _ items: [[UInt8]]) -> [UInt8] {
     let content = items.flatMap { $0 }
-    return self == .longForm ? head(major, UInt64(items.count)) + content : [major << 5 | 31] + content + [0xff]
+    return self == .indefinite ? [major << 5 | 31] + content + [0xff] : head(major, UInt64(items.count)) + content
   }
 }
 

@@ -81,11 +81,11 @@ enum EditFunctions {
           [0xd8, 0x18, 0x5f] + CBORValue.bytes(content).encoded() + [0xff]
         })
     },
-    // In certificates: the DER of strings and of an extended key usage, and a critical extension.
+    // In certificates: the DER of strings and of an extended key usage of any number, and a critical extension.
     "octetString": { .bytes(DER.octetString(try $0.bytes(0))) },
     "utf8String": { .bytes(DER.utf8String(try $0.text(0))) },
     "printableString": { .bytes(DER.printableString(try $0.text(0))) },
-    "purpose": { .bytes(DER.sequence(DER.objectIdentifier(try $0.text(0)))) },
+    "purpose": { .bytes(DER.sequence(of: try $0.values.map { DER.objectIdentifier(try String(edited: $0)) })) },
     "critical": { ["critical": true, "value": .bytes(try $0.bytes(0))] },
     "jpeg": { .bytes(MockPortrait.jpeg(padded: try $0.integer(0))) },
     "isOdd": { .bool(try $0.bytes(0).last.map { $0 & 1 == 1 } ?? false) },

@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 
 /// The relying party's knowledge of the response's session.
 package enum VectorSession: Sendable, Hashable {
@@ -123,18 +124,21 @@ extension VectorSession {
 extension VectorSession.AppleInApp {
   fileprivate static let shape = Shape<Self>.form(
     "apple", from: Self(), Member("nonce", \.nonce, .bytes), Member("merchant_id", \.merchantID, .nonEmpty),
-    Member("team_id", \.teamID, .nonEmpty), Member("recipient_key", \.recipientKey, .bytes))
+    Member("team_id", \.teamID, .nonEmpty), Member("recipient_key", \.recipientKey, .bytes),
+    .publicKey("recipient_public_key", of: \.recipientKey))
 }
 
 extension VectorSession.Proximity {
   fileprivate static let shape = Shape<Self>.form(
-    "proximity", from: Self(), Member("transcript", \.transcript, .bytes), .ifAny("reader_key", \.readerKey, .bytes))
+    "proximity", from: Self(), Member("transcript", \.transcript, .bytes), .ifAny("reader_key", \.readerKey, .bytes),
+    .publicKey("reader_public_key", of: \.readerKey))
 }
 
 extension VectorSession.AnnexC {
   fileprivate static let shape = Shape<Self>.form(
     "annexC", from: Self(), Member("encryption_info", \.encryptionInfo, .text(matching: "^[A-Za-z0-9_-]*$")),
-    Member("origin", \.origin, .nonEmpty), Member("recipient_key", \.recipientKey, .bytes))
+    Member("origin", \.origin, .nonEmpty), Member("recipient_key", \.recipientKey, .bytes),
+    .publicKey("recipient_public_key", of: \.recipientKey))
 }
 
 extension VectorSession.OpenID4VP {
@@ -148,7 +152,7 @@ extension VectorSession.OpenID4VP {
     Shape<Self>.form(
       "openID4VP", from: Self(protocolName: name), Member("nonce", \.nonce, .nonEmpty),
       Member("origin", \.origin, .nonEmpty), .ifAny("encryption_key", \.encryptionKey, .bytes),
-      .ifAny("key_id", \.keyID, .nonEmpty))
+      .publicKey("encryption_public_key", of: \.encryptionKey), .ifAny("key_id", \.keyID, .nonEmpty))
   }
 
   fileprivate static func redirectShape(of name: String) -> Shape<Self> {
@@ -156,7 +160,19 @@ extension VectorSession.OpenID4VP {
       "openID4VPRedirect", from: Self(protocolName: name), Member("nonce", \.nonce, .nonEmpty),
       Member("client_id", \.clientID, .nonEmpty), Member("response_uri", \.responseURI, .nonEmpty),
       .ifAny("state", \.state, .nonEmpty), .ifAny("encryption_key", \.encryptionKey, .bytes),
-      .ifAny("key_id", \.keyID, .nonEmpty))
+      .publicKey("encryption_public_key", of: \.encryptionKey), .ifAny("key_id", \.keyID, .nonEmpty))
+  }
+}
+
+extension Member {
+  /// The uncompressed point of a P-256 scalar, for verifiers that take both. It is written beside the scalar; its value is
+  /// ignored when read.
+  fileprivate static func publicKey(_ name: String, of scalar: @escaping @Sendable (Root) -> [UInt8]?) -> Member {
+    Member(name: name, schema: Shape.bytes.schema.asMember("")) { json, pointer, _, faults in
+      _ = Shape.bytes.read(json, pointer, &faults)
+    } write: { root, _ in
+      scalar(root).flatMap { try? PrivateKey(curve: .p256, scalar: $0) }.map { .bytes($0.publicKey.encoded) }
+    }
   }
 }
 

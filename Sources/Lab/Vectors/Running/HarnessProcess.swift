@@ -141,6 +141,8 @@ package struct HarnessDescription: Sendable, Hashable {
   package var language: String?
   /// The verifier's claims. Nil if it claims nothing in particular: it then gets every case.
   package var profiles: [VectorProfile]?
+  /// The rules that the verifier has no option for, and leaves to its caller.
+  package var leaves: [CallerRule] = []
   /// The calls and their options.
   package var use: String?
   /// The address of the use's documentation.
@@ -165,6 +167,7 @@ package struct HarnessDescription: Sendable, Hashable {
     "description", from: HarnessDescription(name: ""), Member("name", \.name, line(.nonEmpty, most: 100)),
     .ifAny("version", \.version, line(.anyText, most: 100)), .ifAny("language", \.language, line(.anyText, most: 100)),
     .ifAny("profiles", \.profiles, Shape<VectorProfile>.name.elements),
+    .ifAny("leaves", \.leaves, Shape<CallerRule>.name.elements),
     .ifAny("use", \.use, line(.anyText, most: 1_000)),
     .ifAny("documentation", \.documentation, line(.anyText, most: 300)))
 

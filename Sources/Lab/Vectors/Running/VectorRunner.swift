@@ -45,6 +45,8 @@ package struct VectorRunner: Sendable {
   package var missingFeatures: Set<String> = []
   /// The verifier's claims. Vectors that need more are skipped. Nil if it claims everything.
   package var profiles: [VectorProfile]?
+  /// The rules that the verifier leaves to its caller. Vectors about them are skipped.
+  package var leaves: [CallerRule] = []
   package var description: HarnessDescription?
   /// Runs only vectors whose id contains this; nil runs all.
   package var filter: String?
@@ -111,6 +113,9 @@ package struct VectorRunner: Sendable {
         meter = Meter()
       }
       let judgement = try await judge(vector)
+      if judgement.isAccepted, leaves.contains(.acceptance), vector.expectation.isLeftToAcceptance {
+        return result(.skipped(CallerRule.acceptance.reason))
+      }
       let measurement = meter?.read(for: vector.input.count)
       let problem = vector.expectation.problem(with: judgement) ?? measurement?.problem
       var result = result(problem.map { .failed($0) } ?? .passed, judgement)
@@ -132,7 +137,9 @@ package struct VectorRunner: Sendable {
   /// The reason to skip a case; nil if it is run.
   private func skipReason(_ vector: TestVector) -> String? {
     if let feature = vector.features.first(where: missingFeatures.contains) { return "needs \(feature)" }
-    guard let profiles, let needed = vector.profiles.first(where: { !profiles.contains($0) }) else { return nil }
-    return "of the profile \(needed.rawValue), which is not claimed"
+    if let profiles, let needed = vector.profiles.first(where: { !profiles.contains($0) }) {
+      return "of the profile \(needed.rawValue), which is not claimed"
+    }
+    return leaves.first { $0.applies(to: vector, under: suite.anchors) }?.reason
   }
 }

@@ -121,6 +121,13 @@ package struct SuiteAnchors: Sendable {
     return try? TrustStore(anchors: anchors, allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
+  /// True if one of the vector's anchors is a document signer, or vouches for only some of these document types.
+  func limitSomething(in vector: TestVector, docTypes: [String]) -> Bool {
+    vector.namedAnchors.flatMap(anchors(named:)).contains { anchor in
+      anchor.kind != .authority || anchor.docTypes.map { !Set(docTypes).isSubset(of: $0) } == true
+    }
+  }
+
   /// The anchors under which a list's signer must be.
   func signers(named names: [String], of vector: TestVector) -> SignerPath.Anchors {
     SignerPath.Anchors(

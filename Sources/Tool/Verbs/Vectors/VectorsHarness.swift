@@ -169,14 +169,22 @@ extension VectorsCommand {
     }
     runner.description = description
     runner.profiles = description.profiles
+    runner.leaves = description.leaves
     return runner
   }
+}
+
+extension Arguments {
+  var profiles: [VectorProfile] { values(.profile).compactMap(VectorProfile.init) }
 }
 
 extension Option {
   static let profile = Option(
     "profile", "PROFILE", "run only the cases of this profile", occurrence: .repeatable,
     choices: VectorProfile.allCases.map(\.rawValue))
+  static let leaves = Option(
+    "leaves", "RULE", "the verifier leaves this rule to its caller: skip the cases about it", occurrence: .repeatable,
+    choices: CallerRule.allCases.map(\.rawValue))
   static let answerSeconds = Option(
     "answer-seconds", "SECONDS", "the time that a command may take for one reply",
     fallback: "\(HarnessProcess.Bounds().reply)")

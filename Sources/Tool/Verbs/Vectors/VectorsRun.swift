@@ -6,17 +6,18 @@ enum VectorsRun {
   static let command = Command(
     "run", "run the cases and report those with a wrong verdict",
     options: [
-      .suite, .filter, .exec, .against, .profile, .without, .expectedFailures, .writeExpectedFailures, .answerSeconds,
-      .memory, .circuits, .measure, .junit, .html, .jsonReport, .verifierFile, .runProtocol, .parallel, .resume,
-      .mayTest, .seed,
-      .lists, .person, .issuerKey, .issuerChain,
+      .suite, .filter, .exec, .against, .profile, .without, .leaves, .expectedFailures, .writeExpectedFailures,
+      .answerSeconds, .memory, .circuits, .measure, .junit, .html, .jsonReport, .verifierFile, .runProtocol, .parallel,
+      .resume, .mayTest, .seed, .lists, .person, .issuerKey, .issuerChain,
     ],
     notes: [
       "With --exec, the command is given to /bin/sh, and each case is written to its standard input as JSON on one "
         + "line, without the expected verdict. It replies {\"verdict\": \"accepted\", \"rejected\" or "
         + "\"unsupported\", \"codes\": […]} on one line; codes may be left out. A crash, a late reply or too much "
         + "memory fails the case, and the command is started again. The run skips cases that the command does not "
-        + "claim to support: it claims them in its reply to {\"describe\": {}}, or you do with --profile.",
+        + "claim to support: it claims them in its reply to {\"describe\": {}}, or you do with --profile. It also skips "
+        + "cases about rules that the verifier leaves to its caller: the reply has them as leaves, or you name them with "
+        + "--leaves. Cases of acceptance are asked, and skipped if the verifier accepts a wrong response.",
       "With --against, each case is posted as JSON to the URL. The run ends if the harness is gone, or silent for a "
         + "minute. mdoc vectors serve-harness is an example of both.",
       "--expected-failures names a file of ids, one a line; a reason may follow after #. The run fails if an unlisted "
@@ -100,7 +101,8 @@ enum VectorsRun {
     var runner = try await runner(suite, arguments)
     runner.filter = arguments.value(.filter)
     runner.missingFeatures.formUnion(try features(arguments, of: suite))
-    if arguments.has(.profile) { runner.profiles = arguments.values(.profile).compactMap(VectorProfile.init) }
+    if arguments.has(.profile) { runner.profiles = arguments.profiles }
+    if arguments.has(.leaves) { runner.leaves = arguments.values(.leaves).compactMap(CallerRule.init) }
     runner.measures = arguments.has(.measure)
     runner.progress = arguments.console.progress
     do throws(InterruptedRunError) {
@@ -226,12 +228,12 @@ enum VectorsMatrix {
   static let command = Command(
     "matrix", "run several verifiers, and show what each wrongly accepts",
     options: [
-      .suite, .filter, .verifier, .withoutOurs, .circuits, .answerSeconds, .memory, .html, .markdown, .counts,
-      .jsonReport,
+      .suite, .filter, .profile, .verifier, .withoutOurs, .circuits, .answerSeconds, .memory, .html, .markdown,
+      .counts, .jsonReport,
     ],
     notes: [
-      "Each command is a harness, as for mdoc vectors run --exec. It runs the cases that it claims to support. This "
-        + "verifier comes first.",
+      "Each command is a harness, as for mdoc vectors run --exec. It runs the cases that it claims to support, with "
+        + "--profile only those of the named profiles. This verifier comes first.",
       "Exit status: 0 every verifier was run, whatever its verdicts, 64 usage, 65 the suite cannot be read, 75 a "
         + "harness did not start or is gone.",
     ],
@@ -269,6 +271,10 @@ enum VectorsMatrix {
   private static func report(_ runner: VectorRunner, _ arguments: Arguments) async throws(Failure) -> RunReport {
     var runner = runner
     runner.filter = arguments.value(.filter)
+    if arguments.has(.profile) {
+      let claimed = runner.profiles
+      runner.profiles = arguments.profiles.filter { claimed?.contains($0) ?? true }
+    }
     do throws(InterruptedRunError) {
       return try await runner.run()
     } catch {

@@ -30,7 +30,9 @@ type Question struct {
 	Protocol       string    `json:"protocol"`
 	Session        struct {
 		Transcript Bytes `json:"transcript"`
-		ReaderKey  Bytes `json:"reader_key"`
+		// The reader's ephemeral key for a device MAC: the scalar, and the uncompressed point. Empty without it.
+		ReaderKey       Bytes `json:"reader_key"`
+		ReaderPublicKey Bytes `json:"reader_public_key"`
 	} `json:"session"`
 	Request struct {
 		Documents []struct {
@@ -60,6 +62,7 @@ func describe() any {
 		"version":       "0.1.0",
 		"language":      runtime.Version(),
 		"profiles":      []string{"core"},
+		"leaves":        []string{"strict", "test-certificates", "revocation", "minimum-age", "all-documents", "anchors", "acceptance"},
 		"use":           "Verify with the trust anchors, the transcript, the time and the document type.",
 		"documentation": "https://pkg.go.dev/example.org/my-verifier",
 	}

@@ -4,7 +4,8 @@ import harness
 
 
 def describe():
-    return harness.description("my-verifier", ["core"], "Which calls, with which options.", "https://example.org/")
+    return harness.description(
+        "my-verifier", ["core"], "Which calls, with which options.", "https://example.org/", leaves=harness.RULES)
 
 
 def verify(question):

@@ -20,6 +20,7 @@ fn describe() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "language": "Rust",
         "profiles": ["core"],
+        "leaves": ["strict", "test-certificates", "revocation", "minimum-age", "all-documents", "anchors", "acceptance"],
         "use": "my_verifier::verify with the trust anchors, the transcript, the time and the document type.",
         "documentation": "https://docs.rs/my-verifier",
     })
