@@ -2,11 +2,11 @@ import Base
 import CBOR
 import Cryptography
 import Mdoc
+import Mock
 import PKIX
 import TestSupport
 import Testing
 
-@testable import Mock
 @testable import Presentation
 
 /// Requests to wallets: each rule broken by itself gives its own code, and our own requests break none.
@@ -33,6 +33,7 @@ import Testing
     var key: PrivateKey
     var arrival = RequestJudgement.Arrival()
     var profile = RequestJudgement.Profile.openID4VP
+    var isRooted = true
     var device: (bytes: [UInt8], info: String?)?
 
     subscript(_ path: String) -> JSON? {
@@ -97,8 +98,8 @@ import Testing
     case .annexB:
       let recipient = OpenID4VPRecipient.client(
         id: "verifier.example", responseURI: "https://verifier.example/v1/wallet/shop/vs_1/response")
-      let made = try #require(AnnexBRequest(fixture.request, challenge: fixture.challenge(recipient)))
-      var draft = try signed(made.signed(by: reader), by: reader)
+      let made = AnnexBRequest(fixture.request, challenge: fixture.challenge(recipient))
+      var draft = try signed(#require(made).signed(by: reader), by: reader)
       draft.link("client_id=verifier.example&" + Self.byReference, scheme: "mdoc-openid4vp")
       return draft
     case .device:
@@ -110,9 +111,10 @@ import Testing
     }
   }
 
-  private func judge(_ draft: Draft, isRooted: Bool = true) throws -> RequestJudgement {
+  private func judge(_ draft: Draft) throws -> RequestJudgement {
     RequestJudgement(
-      of: try draft.content(), arrived: draft.arrival, roots: isRooted ? [root] : [], at: now, profile: draft.profile)
+      of: try draft.content(), arrived: draft.arrival, roots: draft.isRooted ? [root] : [], at: now,
+      profile: draft.profile)
   }
 
   private func findings(_ judgement: RequestJudgement) -> [Check] {
@@ -121,10 +123,12 @@ import Testing
 
   @Test(arguments: Kind.allCases, [true, false])
   private func `our own request has no fault and no warning`(base: Kind, isRooted: Bool) throws {
-    let judgement = try judge(draft(base), isRooted: isRooted)
+    var draft = try draft(base)
+    draft.isRooted = isRooted
+    let judgement = try judge(draft)
     #expect(findings(judgement) == [])
     let isSigned = base != .age && base != .unsignedPage
-    #expect((judgement.client.certificates.first == reader.leaf) == isSigned || base == .haip)
+    #expect((judgement.client.certificates.first?.sha256 == reader.leaf.sha256) == isSigned)
     #expect((judgement.claims == nil) == (base == .device))
     let trust = judgement.checks.first { $0.code == .readerUntrusted }?.outcome
     #expect(trust == (isSigned ? isRooted ? .passed : .notRun : nil))
@@ -186,6 +190,7 @@ import Testing
     Row("signer_chain", .link) { draft in
       let leaf = draft.header?.value(at: "x5c/0")
       draft.header = draft.header?.setting(leaf, at: "x5c/1")
+      draft.isRooted = false
     },
     Row("parameter_malformed", .link) { $0["state"] = 5 },
     Row("parameter_malformed", .link) { $0["response_type"] = "code" },
@@ -236,7 +241,7 @@ import Testing
     Row("expired", .page) { $0["nbf"] = 90_000_000_000 },
     Row("issued_at", .link) { $0["iat"] = 1_000 },
     Row("nonce_malformed", .page) { $0["nonce"] = nil },
-    Row("nonce_malformed", .page) { $0["nonce"] = "exc7gBkxjx1rdc9udRrveKvSsJIq80avlXeLHhGw+A==" },
+    Row("nonce_malformed", .page) { $0["nonce"] = "exc7gBkxjx1rdc9udRrveKvSsJIq80avlXeLHhG+A==" },
     Row("nonce_malformed", .link) { $0["state"] = "a b" },
     Row("nonce_weak", .unsignedPage) { $0["nonce"] = "abcdefgh" },
     Row("nonce_weak", .unsignedPage) { $0["nonce"] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
@@ -344,6 +349,17 @@ import Testing
 
   @Test func `every rule is broken once`() {
     #expect(Set(CodeGroup.requests.codes.map(\.rawValue)) == Set(Self.rows.map { "request." + $0.code }))
+  }
+
+  /// An authority's certificate beside its reader's warns, and HAIP refuses it.
+  @Test(arguments: RequestJudgement.Profile.allCases)
+  func `an authority's own certificate is not sent`(profile: RequestJudgement.Profile) throws {
+    var draft = try draft(.haip)
+    draft.header = draft.header?.setting(.string(Base64.encode(root.der)), at: "x5c/1")
+    draft.profile = profile
+    let judgement = try judge(draft)
+    #expect(findings(judgement).map(\.code) == [.requestSignerChain])
+    #expect(judgement.faults.isEmpty == (profile == .openID4VP))
   }
 
   @Test func `a signer is judged as by mdoc verify reader`() throws {

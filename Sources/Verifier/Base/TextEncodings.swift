@@ -24,13 +24,11 @@ public enum Hex {
     bytes.reserveCapacity(text.utf8.count / 2)
     var high: UInt8?
     for character in text.utf8 {
-      let digit: UInt8
-      switch character {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = character - UInt8(ascii: "A") + 10
-      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): continue
-      default: return nil
+      guard let digit = value(of: character) else {
+        if [UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t")].contains(character) {
+          continue
+        }
+        return nil
       }
       if let first = high {
         bytes.append(first << 4 | digit)
@@ -40,6 +38,15 @@ public enum Hex {
       }
     }
     return high == nil ? bytes : nil
+  }
+
+  fileprivate static func value(of digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }
 
@@ -155,8 +162,8 @@ package enum FormEncoding {
     while index < encoded.count {
       switch encoded[index] {
       case UInt8(ascii: "%"):
-        guard index + 2 < encoded.count, let high = hexValue(encoded[index + 1]),
-          let low = hexValue(encoded[index + 2])
+        guard index + 2 < encoded.count, let high = Hex.value(of: encoded[index + 1]),
+          let low = Hex.value(of: encoded[index + 2])
         else { return nil }
         bytes.append(high << 4 | low)
         index += 2
@@ -168,14 +175,5 @@ package enum FormEncoding {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     // ASCII text has no combining marks, so it needs no check.
     return !bytes.contains { $0 >= 0x80 } || StreamSafeText.isSafe(text) ? text : nil
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 }

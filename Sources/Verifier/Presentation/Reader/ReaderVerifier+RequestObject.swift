@@ -92,7 +92,7 @@ extension ReaderVerifier {
   }
 
   /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). If there are several signers, each signer names itself in its
-  /// header. Before version 1.0, the prefix was in a separate parameter (`client_id_scheme`).
+  /// header.
   private func checkClient(
     _ jws: CompactJWS, namedInHeader: Bool, _ leaf: Certificate, _ checks: inout CheckList
   ) {
@@ -100,13 +100,9 @@ extension ReaderVerifier {
     guard let name = (namedInHeader ? jws.header["client_id"] : claims?["client_id"])?.string else {
       return checks.failed(.readerClientMismatch, "client_id is missing")
     }
-    let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
-    let older = claims?["client_id_scheme"]?.string
-    guard let prefix = older ?? (parts.count == 2 ? parts[0] : nil) else {
-      return checks.failed(.readerClientMismatch, "client_id has no prefix")
-    }
-    let identifier = older == nil ? parts[1] : name
-    switch prefix {
+    let client = ClientName(name, of: claims)
+    let identifier = client.name
+    switch client.prefix {
     case "x509_hash":
       checks.require(
         identifier.hasSameBytes(as: Base64.encodeURLSafe(leaf.sha256)), .readerClientMismatch,
@@ -114,6 +110,7 @@ extension ReaderVerifier {
     case "x509_san_dns":
       let isNamed = leaf.dnsNames.contains { $0.lowercased().hasSameBytes(as: identifier.lowercased()) }
       checks.require(isNamed, .readerClientMismatch, "x509_san_dns is not a dNSName of the certificate")
+    case nil: checks.failed(.readerClientMismatch, "client_id has no prefix")
     default: checks.failed(.readerClientMismatch, "a certificate does not prove a client_id with this prefix")
     }
   }

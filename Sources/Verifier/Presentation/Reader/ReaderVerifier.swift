@@ -226,6 +226,10 @@ extension DeviceRequest {
   package static func documents(requestedBy bytes: [UInt8]) throws(DeviceRequestError) -> [RequestedDocument] {
     let request = try ReceivedDeviceRequest(parsing: bytes)
     guard request.info == nil else { throw DeviceRequestError(detail: "it has deviceRequestInfo") }
+    return try documents(of: request)
+  }
+
+  static func documents(of request: ReceivedDeviceRequest) throws(DeviceRequestError) -> [RequestedDocument] {
     var documents: [RequestedDocument] = []
     for (index, document) in request.documents.enumerated() {
       let items = (try? CBORItem(parsing: document.itemsRequest))?.embedded

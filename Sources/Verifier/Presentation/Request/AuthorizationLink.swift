@@ -14,7 +14,8 @@ public struct AuthorizationLink: Sendable {
     let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let scheme = parts[0].prefix { $0 != ":" }
     guard parts.count == 2, scheme.endIndex < parts[0].endIndex, scheme.first?.isLetter == true,
-      scheme.utf8.allSatisfy({ Self.schemeCharacters.contains($0) }), let members = FormEncoding.members(of: parts[1])
+      scheme.utf8.allSatisfy((RequestRules.letters + "+-.".utf8).contains),
+      let members = FormEncoding.members(of: parts[1])
     else { return nil }
     self.scheme = scheme.lowercased()
     parameters = members.map { name, value in
@@ -22,9 +23,6 @@ public struct AuthorizationLink: Sendable {
       return JSON.Member(name, json ?? .string(value))
     }
   }
-
-  private static let schemeCharacters = Set(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.".utf8)
 
   private static let structured: Set = [
     "dcql_query", "client_metadata", "transaction_data", "verifier_info", "presentation_definition", "expected_origins",

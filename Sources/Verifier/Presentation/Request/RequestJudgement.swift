@@ -88,7 +88,7 @@ public struct RequestJudgement: Sendable {
     case .object(let text):
       let jws = ReaderVerifier.firstObject(text).flatMap { try? CompactJWS(parsing: $0) }
       claims = jws.flatMap { try? JSON(parsing: $0.payload) }.flatMap { $0.object == nil ? nil : $0 }
-      let isCertified = ClientName(claims, arrival).isCertified || claims?["client_id"] == nil
+      let isCertified = ClientName(of: claims).isCertified || claims?["client_id"] == nil
       signer.check(isCertified: isCertified) { $0.verify(requestObject: text, origin: arrival.origin, at: now) }
       signer.checkChain(jws?.header.certificateChain ?? [], isStrict: profile == .haip)
     case .parameters(let parameters):
@@ -96,9 +96,9 @@ public struct RequestJudgement: Sendable {
       if claims == nil { signer.list.failed(.requestParameterMalformed, "the parameters are not a JSON object") }
     }
     if let claims {
-      var signing = RequestRules.Signing.unsigned
-      if case .object(let text) = content { signing = ReaderVerifier.isCompact(text) ? .once : .severally }
-      var rules = RequestRules(claims, arrival, signing: signing, now: now, checks: signer.list)
+      let signing: RequestRules.Signing =
+        if case .object(let text) = content { ReaderVerifier.isCompact(text) ? .once : .severally } else { .unsigned }
+      var rules = RequestRules(claims: claims, arrival: arrival, signing: signing, now: now, checks: signer.list)
       signer.list = rules.check(profile)
     }
     client = Client(id: claims?["client_id"]?.string, certificates: signer.certificates)
@@ -157,9 +157,10 @@ struct ClientName {
   /// The identifier without its prefix.
   let name: String
 
-  /// Annex B has the prefix in a parameter of its own.
-  init(_ claims: JSON?, _ arrival: RequestJudgement.Arrival) {
-    let id = claims?["client_id"]?.string ?? ""
+  /// Before version 1.0, and in Annex B, the prefix is in a parameter of its own.
+  /// - Parameter id: `client_id` if it is not among the claims.
+  init(_ id: String? = nil, of claims: JSON?) {
+    let id = id ?? claims?["client_id"]?.string ?? ""
     if let scheme = claims?["client_id_scheme"]?.string, claims?["dcql_query"] == nil {
       (prefix, name) = (scheme, id)
     } else {

@@ -21,7 +21,7 @@ extension RequestRules {
   /// The algorithms of signatures in COSE, and from −65537 those of MACs whose key is agreed (OpenID4VP 1.0, B.2.2).
   private static let algorithms: Set<Int64> = Set(
     [-7, -8, -9, -19] + Array(-39 ... -35) + Array(-53 ... -46) + Array(-260 ... -257) + Array(-268 ... -265)
-      + Array(-65545 ... -65535))
+      + Array(-65545 ... -65537) + [-65535])
 
   private mutating func checkFormats() {
     let formats = metadata[isAnnexB ? "vp_formats" : "vp_formats_supported"]
@@ -30,14 +30,13 @@ extension RequestRules {
     guard let format = formats?["mso_mdoc"], format.object != nil else {
       return checks.failed(.requestFormats, "mso_mdoc is missing, or not an object")
     }
-    let names = isAnnexB ? ["alg"] : ["issuerauth_alg_values", "deviceauth_alg_values"]
-    let areNames = isAnnexB
-    for name in names {
+    let isAnnexB = isAnnexB
+    for name in isAnnexB ? ["alg"] : ["issuerauth_alg_values", "deviceauth_alg_values"] {
       guard let values = format[name] else { continue }
-      let areKnown = values.nonEmptyArray?.allSatisfy {
-        areNames ? $0.string != nil : $0.integer.map(Self.algorithms.contains) ?? false
+      let areKnown = values.isList {
+        isAnnexB ? $0.string != nil : $0.integer.map(Self.algorithms.contains) ?? false
       }
-      checks.require(areKnown ?? false, .requestFormats, "\(name) is empty or has unknown values")
+      checks.require(areKnown, .requestFormats, "\(name) is empty or has unknown values")
     }
   }
 
@@ -46,27 +45,19 @@ extension RequestRules {
 
   private mutating func checkEncryption() {
     let ids = keys.compactMap { $0["kid"]?.string }.filter { $0.contains { !$0.isWhitespace } }
-    let fault: String? =
-      if keys.contains(where: { $0["d"] != nil }) {
-        "jwks has a private key"
-      } else if agreementKeys.isEmpty {
-        "jwks has no public key for ECDH-ES"
-      } else if isAnnexB {
-        nil
-      } else if ids.count != keys.count || Set(ids).count != ids.count {
-        "each key must have its own kid"
-      } else {
-        keys.contains { $0["alg"]?.string == nil } ? "each key must have alg" : nil
-      }
-    checks.require(fault == nil, .requestEncryptionKey, fault)
+    let isPublic = !keys.contains { $0["d"] != nil }
+    let areNamed =
+      ids.count == keys.count && Set(ids).count == ids.count && keys.allSatisfy { $0["alg"]?.string != nil }
+    checks.require(isPublic, .requestEncryptionKey, "jwks has a private key")
+    checks.require(!isPublic || !agreementKeys.isEmpty, .requestEncryptionKey, "jwks has no public key for ECDH-ES")
+    checks.require(isAnnexB || areNamed, .requestEncryptionKey, "each key must have its own kid, and alg")
     if isAnnexB {
       let isKnown = { (name: String) in JWEHeader.ContentEncryption(rawValue: name) != nil }
       checks.require(
         metadata["authorization_encrypted_response_alg"]?.string == JWEHeader.algorithmName
           && metadata["authorization_encrypted_response_enc"]?.string.map(isKnown) ?? false, .requestEncryptionMethod)
     } else if let values = metadata["encrypted_response_enc_values_supported"] {
-      let areKnown = values.nonEmptyArray?.allSatisfy { $0.string.map(Self.encryptions.contains) ?? false }
-      checks.require(areKnown ?? false, .requestEncryptionMethod)
+      checks.require(values.isList { $0.string.map(Self.encryptions.contains) ?? false }, .requestEncryptionMethod)
     }
   }
 

@@ -7,18 +7,15 @@ extension RequestRules {
   /// Checks `dcql_query` (OpenID4VP 1.0, 6).
   mutating func checkQuery() {
     guard let query = claims["dcql_query"] else { return }
-    guard let credentials = query["credentials"].nonEmptyArray, credentials.allSatisfy({ $0.object != nil }) else {
+    guard query["credentials"].isList({ $0.object != nil }), let credentials = query["credentials"]?.array else {
       return checks.failed(.requestQueryMalformed, "credentials is not an array of objects")
     }
     expectKnown(["credentials", "credential_sets"], in: query, "dcql_query")
-    requireIDs(of: credentials, "credentials")
+    let ids = requireIDs(of: credentials, "credentials")
     for credential in credentials { checkCredential(credential) }
-    let ids = credentials.compactMap { $0["id"]?.string }
     if let sets = query["credential_sets"] {
-      let areRight = sets.nonEmptyArray?.allSatisfy {
-        $0["options"]?.names?.allSatisfy(ids.contains) ?? false && $0["required"].isFlag
-      }
-      checks.require(areRight ?? false, .requestQuerySets, "credential_sets")
+      let areRight = sets.isList { $0["options"].isSets(of: ids) && $0["required"].isFlag }
+      checks.require(areRight, .requestQuerySets, "credential_sets")
       for set in sets.array ?? [] { expectKnown(["options", "required"], in: set, "credential_sets") }
     }
     let formats = credentials.compactMap { $0["format"]?.string }
@@ -27,74 +24,66 @@ extension RequestRules {
       "the formats are \(shownList(formats))")
   }
 
-  private mutating func requireIDs(of list: [JSON], _ name: String) {
+  private mutating func requireIDs(of list: [JSON], _ name: String) -> [String] {
     let ids = list.compactMap { $0["id"]?.string }
     let areWritten = ids.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy((Self.letters + "-_".utf8).contains) }
-    checks.require(
-      ids.count == list.count && areWritten && Set(ids).count == ids.count, .requestQueryID,
-      "in \(name), an id is missing, malformed or a duplicate")
+    let areAll = ids.count == list.count && Set(ids).count == ids.count
+    checks.require(areWritten && areAll, .requestQueryID, "in \(name)")
+    return ids
   }
 
   private mutating func checkCredential(_ credential: JSON) {
-    expectKnown(
-      [
-        "id", "format", "multiple", "meta", "trusted_authorities", "require_cryptographic_holder_binding", "claims",
-        "claim_sets",
-      ], in: credential, "credentials")
-    let isMdoc = credential.isMdoc
+    let flags = ["multiple", "require_cryptographic_holder_binding"]
+    let known = ["id", "format", "meta", "trusted_authorities", "claims", "claim_sets"]
+    expectKnown(known + flags, in: credential, "credentials")
     let meta = credential["meta"]
-    if isMdoc { expectKnown(["doctype_value", "zk_system_type"], in: meta ?? .null, "meta") }
-    let areAuthorities = credential["trusted_authorities"].map { list in
-      list.nonEmptyArray?.allSatisfy { authority in
-        ["aki", "etsi_tl", "openid_federation"].contains(authority["type"]?.string)
-          && authority["values"].nonEmptyArray?.allSatisfy { $0.string != nil } ?? false
-      } ?? false
-    }
-    let areFlags = credential["multiple"].isFlag && credential["require_cryptographic_holder_binding"].isFlag
-    checks.require(credential["format"]?.string != nil && areFlags, .requestQueryMalformed, "format, or a flag")
-    checks.require(areAuthorities ?? true, .requestQueryMalformed, "trusted_authorities")
+    if credential.isMdoc { expectKnown(["doctype_value", "zk_system_type"], in: meta ?? .null, "meta") }
+    let isTyped = credential.isMdoc ? meta?["doctype_value"]?.string?.isEmpty == false : meta?.object != nil
+    checks.require(isTyped, .requestQueryMalformed, "meta")
     checks.require(
-      isMdoc ? meta?["doctype_value"]?.string?.isEmpty == false : meta?.object != nil, .requestQueryMalformed,
-      isMdoc ? "doctype_value is missing in meta" : "meta is missing")
+      credential["format"]?.string != nil && flags.allSatisfy { credential[$0].isFlag }, .requestQueryMalformed,
+      "format, or a flag")
+    let authorities = credential["trusted_authorities"]
+    let areAuthorities = authorities.isList { authority in
+      ["aki", "etsi_tl", "openid_federation"].contains(authority["type"]?.string)
+        && authority["values"].isList { $0.string != nil }
+    }
+    checks.require(authorities == nil || areAuthorities, .requestQueryMalformed, "trusted_authorities")
     checkClaims(of: credential)
   }
 
   private mutating func checkClaims(of credential: JSON) {
-    let list = credential["claims"].nonEmptyArray ?? []
+    guard let claims = credential["claims"] else {
+      return checks.require(credential["claim_sets"] == nil, .requestQuerySets, "claim_sets without claims")
+    }
     let isMdoc = credential.isMdoc
-    let areRight = list.allSatisfy { claim in
-      let path = claim["path"].nonEmptyArray ?? [.bool(false)]
-      return (isMdoc ? path.count == 2 : true)
-        && path.allSatisfy { $0.string != nil || !isMdoc && ($0.isNull || $0.integer ?? -1 >= 0) }
-        && claim["intent_to_retain"].isFlag && (claim["values"] == nil || claim["values"].nonEmptyArray != nil)
+    let areRight = claims.isList { claim in
+      claim["path"].isList { $0.string != nil || !isMdoc && ($0.isNull || $0.integer ?? -1 >= 0) }
+        && (!isMdoc || claim["path"]?.array?.count == 2) && claim["intent_to_retain"].isFlag
+        && (claim["values"] == nil || claim["values"].isList { _ in true })
     }
-    let areUnique = Set(list.map { $0["path"] }).count == list.count
-    checks.require(areRight && areUnique && (credential["claims"] == nil || !list.isEmpty), .requestQueryClaims)
+    let list = claims.array ?? []
+    checks.require(areRight && Set(list.map { $0["path"] }).count == list.count, .requestQueryClaims)
     for claim in list { expectKnown(["id", "path", "values", "intent_to_retain"], in: claim, "claims") }
-    guard let sets = credential["claim_sets"] else {
-      return requireIDs(of: list.filter { $0["id"] != nil }, "claims")
-    }
-    requireIDs(of: list, "claims")
-    let ids = list.compactMap { $0["id"]?.string }
-    guard ids.count == list.count else { return }
-    let named = sets.names ?? []
-    let areNamed = !named.isEmpty && named.allSatisfy(ids.contains)
-    checks.require(areNamed, .requestQuerySets, "claim_sets")
-    let unused = ids.filter { !named.contains($0) }
-    checks.expect(
-      !areNamed || unused.isEmpty, .requestParameterUnknown, "in no claim set: \(shownList(unused))")
+    let sets = credential["claim_sets"]
+    let ids = requireIDs(of: sets == nil ? list.filter { $0["id"] != nil } : list, "claims")
+    guard let sets, ids.count == list.count else { return }
+    let areSets = JSON?.some(sets).isSets(of: ids)
+    checks.require(areSets, .requestQuerySets, "claim_sets")
+    let named = (sets.array ?? []).flatMap { $0.array ?? [] }.compactMap(\.string)
+    let unused = areSets ? ids.filter { !named.contains($0) } : []
+    checks.expect(unused.isEmpty, .requestParameterUnknown, "in no claim set: \(shownList(unused))")
   }
 
   /// Checks `presentation_definition` (ISO/IEC TS 18013-7:2024, B.4.2).
   mutating func checkPresentationDefinition() {
     let definition = claims["presentation_definition"]
-    let descriptors = definition?["input_descriptors"].nonEmptyArray
-    let areRight = descriptors?.allSatisfy { descriptor in
-      descriptor["id"]?.string != nil && descriptor["format"]?["mso_mdoc"]?.object != nil
-        && descriptor["constraints"]?["limit_disclosure"] == "required"
-        && descriptor["constraints"]?["fields"].nonEmptyArray?.allSatisfy { field in
-          field["path"].nonEmptyArray?.allSatisfy { $0.string?.hasPrefix("$[") ?? false } ?? false
-            && field["intent_to_retain"]?.bool != nil
+    let areRight = definition?["input_descriptors"].isList { descriptor in
+      let constraints = descriptor["constraints"]
+      return descriptor["id"]?.string != nil && descriptor["format"]?["mso_mdoc"]?.object != nil
+        && constraints?["limit_disclosure"] == "required"
+        && constraints?["fields"].isList { field in
+          field["intent_to_retain"]?.bool != nil && field["path"].isList { $0.string?.hasPrefix("$[") ?? false }
         } ?? false
     }
     checks.require(definition?["id"]?.string != nil && areRight ?? false, .requestDefinitionMalformed)
@@ -104,18 +93,17 @@ extension RequestRules {
 extension JSON {
   fileprivate var isMdoc: Bool { ["mso_mdoc", "mso_mdoc_zk"].contains(self["format"]?.string) }
 
-  var nonEmptyArray: [JSON]? { array.flatMap { $0.isEmpty ? nil : $0 } }
-
-  /// The names in a non-empty array of non-empty arrays of strings; nil for any other value.
-  fileprivate var names: [String]? {
-    let sets = nonEmptyArray?.map { $0.nonEmptyArray ?? [.null] }.flatMap { $0 }
-    let texts = sets?.compactMap(\.string)
-    return texts?.count == sets?.count ? texts : nil
-  }
+  /// Whether it is a non-empty array, and each element passes the test.
+  func isList(_ test: (JSON) -> Bool) -> Bool { array.map { !$0.isEmpty && $0.allSatisfy(test) } ?? false }
 }
 
 extension JSON? {
-  var nonEmptyArray: [JSON]? { flatMap(\.nonEmptyArray) }
+  func isList(_ test: (JSON) -> Bool) -> Bool { self?.isList(test) ?? false }
+
+  fileprivate func isSets(of ids: [String]) -> Bool {
+    isList { $0.isList { $0.string.map(ids.contains) ?? false } }
+  }
+
   fileprivate var isFlag: Bool { self == nil || self?.bool != nil }
 }
 
@@ -139,23 +127,17 @@ extension CheckList {
       return failed(.readerRequestMalformed, error.detail)
     }
     passed(.readerRequestMalformed)
-    for (index, document) in request.documents.enumerated() {
-      let items = (try? CBORItem(parsing: document.itemsRequest))?.embedded
-      require(
-        items?[key: "docType"]?.text?.isEmpty == false && areRequested(items), .requestItems, "docRequests[\(index)]")
+    do throws(DeviceRequestError) {
+      let areFilled = try DeviceRequest.documents(of: request).allSatisfy {
+        !$0.docType.isEmpty && !$0.elements.isEmpty
+      }
+      require(areFilled, .requestItems, "a document's request is empty")
+    } catch {
+      failed(.requestItems, error.detail)
     }
     let isSecondEdition = request.info != nil || !request.readerAuthAll.isEmpty
     let version = (try? CBORItem(parsing: bytes))?[key: "version"]?.text
     expect(version == (isSecondEdition ? "1.1" : "1.0"), .requestVersion)
-  }
-
-  private func areRequested(_ items: CBORItem?) -> Bool {
-    guard let namespaces = items?[key: "nameSpaces"]?.entries, namespaces.contains(where: { _ in true }) else {
-      return false
-    }
-    return namespaces.allSatisfy { name, elements in
-      name.text != nil && elements.entries?.allSatisfy { $0.key.text != nil && $0.value.bool != nil } ?? false
-    }
   }
 
   /// `["dcapi", {"nonce": bstr, "recipientPublicKey": COSE_Key}]` in base64url, the key on P-256.

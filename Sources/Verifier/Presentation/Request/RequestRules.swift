@@ -15,24 +15,18 @@ struct RequestRules {
   let signing: Signing
   let now: Timestamp
   var checks: CheckList
-  private let client: ClientName
-  /// Whether the request follows ISO/IEC TS 18013-7:2024, Annex B.
-  let isAnnexB: Bool
-  /// Whether it came over the Digital Credentials API, not by link.
-  let isOverAPI: Bool
 
-  init(_ claims: JSON, _ arrival: RequestJudgement.Arrival, signing: Signing, now: Timestamp, checks: CheckList) {
-    self.claims = claims
-    self.arrival = arrival
-    self.signing = signing
-    self.now = now
-    self.checks = checks
-    client = ClientName(claims, arrival)
-    isAnnexB =
-      claims["dcql_query"] == nil
+  private var client: ClientName { ClientName(of: claims) }
+
+  /// Whether the request follows ISO/IEC TS 18013-7:2024, Annex B.
+  var isAnnexB: Bool {
+    claims["dcql_query"] == nil
       && (claims["presentation_definition"] != nil || arrival.link?.scheme == "mdoc-openid4vp")
-    let isOfAPI = claims["response_mode"]?.string?.hasPrefix("dc_api") ?? false
-    isOverAPI = arrival.protocolName != nil || arrival.origin != nil || arrival.link == nil && isOfAPI
+  }
+
+  /// Whether it came over the Digital Credentials API, not by link.
+  var isOverAPI: Bool {
+    arrival.protocolName != nil || arrival.origin != nil || arrival.link == nil && responseMode.hasPrefix("dc_api")
   }
 
   private var responseMode: String { claims["response_mode"]?.string ?? "" }
@@ -42,20 +36,17 @@ struct RequestRules {
   /// Makes every check that applies to the request.
   mutating func check(_ profile: RequestJudgement.Profile) -> CheckList {
     checkArrival()
+    if let link = arrival.link { check(link) }
     checkParameters()
     checkClient()
     checkResponseURI()
-    checkTimes()
-    checkNonces()
+    checkTimesAndNonces()
     checkMetadata()
     if isAnnexB { checkPresentationDefinition() } else { checkQuery() }
-    checkTransactionData()
-    checkVerifierInfo()
+    checkExtensions()
     guard profile == .haip else { return checks }
     if signing == .once { checks.require(client.prefix == "x509_hash", .requestHAIPClient) }
-    if let link = arrival.link {
-      checks.require(signing != .unsigned && link.requestURI != nil, .requestHAIPDelivery)
-    }
+    if let link = arrival.link { checks.require(link.requestURI != nil, .requestHAIPDelivery) }
     checkHAIPEncryption()
     return checks
   }
@@ -70,25 +61,23 @@ struct RequestRules {
       let bare = type.prefix { $0 != ";" && $0 != " " }.lowercased()
       checks.require(bare == "application/oauth-authz-req+jwt", .requestMediaType, "it is \(shown(type))")
     }
-    guard let link = arrival.link else { return }
+  }
+
+  private mutating func check(_ link: AuthorizationLink) {
     let names = link.parameters.map(\.name)
     let isByReference = link.requestURI != nil
-    let isWhole = Set(names).count == names.count && link.clientID?.isEmpty == false
     let hasOne = isByReference ? link["request"] == nil : link["request_uri_method"] == nil
-    checks.require(isWhole && hasOne, .requestLinkMalformed, "its parameters are \(shownList(names))")
+    checks.require(
+      hasOne && Set(names).count == names.count && link.clientID?.isEmpty == false, .requestLinkMalformed,
+      "its parameters are \(shownList(names))")
     if let address = link.requestURI {
       checks.require(VerifierAddress(address)?.isAllowed ?? false, .requestAddress, "request_uri")
-      let isMethod = link["request_uri_method"].map { ["get", "post"].contains($0) } ?? true
-      checks.require(isMethod, .requestURIMethodUnknown)
+      checks.require(["get", "post"].contains(link["request_uri_method"] ?? "get"), .requestURIMethodUnknown)
     }
     guard isByReference || link.request != nil else { return }
     let surplus = names.filter { !["client_id", "request", "request_uri", "request_uri_method"].contains($0) }
     checks.expect(surplus.isEmpty, .requestLinkSurplus, "it also has \(shownList(surplus))")
     checks.require(Self.areSame(link.clientID, claims["client_id"]?.string), .requestClientMismatch)
-  }
-
-  private static func areSame(_ left: String?, _ right: String?) -> Bool {
-    left.map { right?.hasSameBytes(as: $0) ?? false } ?? (right == nil)
   }
 
   // MARK: Parameters
@@ -138,6 +127,7 @@ struct RequestRules {
       return checks.expect(claims["client_id"] == nil, .requestClientSurplus)
     }
     guard signing != .severally else { return }
+    let client = client
     guard let id = claims["client_id"] else {
       return checks.failed(.requestParameterMalformed, "client_id is missing")
     }
@@ -168,7 +158,13 @@ struct RequestRules {
     }
   }
 
-  private mutating func checkTimes() {
+  private static func areSame(_ left: String?, _ right: String?) -> Bool {
+    left.map { right?.hasSameBytes(as: $0) ?? false } ?? (right == nil)
+  }
+
+  static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
+
+  private mutating func checkTimesAndNonces() {
     let (skew, day, years): (Int64, Int64, Int64) = (300, 86_400, 50 * 31_557_600)
     func isRight(_ name: String, _ isRight: (Timestamp) -> Bool) -> Bool {
       claims[name].map { $0.integer.map { isRight(Timestamp(secondsSince1970: $0)) } ?? false } ?? true
@@ -177,11 +173,6 @@ struct RequestRules {
     checks.require(
       isRight("exp") { $0 > now - skew && $0 < now + years } && isRight("nbf") { $0 <= now + skew }, .requestExpired)
     checks.expect(isRight("iat") { $0 <= now + skew && $0 > now - day }, .requestIssuedAt)
-  }
-
-  static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
-
-  private mutating func checkNonces() {
     for name in ["nonce", "state"] {
       guard let text = claims[name]?.string else { continue }
       let isSafe = !text.isEmpty && text.utf8.allSatisfy((Self.letters + "-._~".utf8).contains)
@@ -199,28 +190,25 @@ struct RequestRules {
       arrival.walletNonce == nil ? "the wallet sent none" : nil)
   }
 
-  /// This wallet knows no type of transaction data.
-  private mutating func checkTransactionData() {
+  /// Checks statements about the verifier, and transaction data, of which no type is known here.
+  private mutating func checkExtensions() {
+    if let info = claims["verifier_info"] {
+      let areRight = info.isList { entry in
+        let ids = entry["credential_ids"]
+        return entry["format"]?.string != nil && (entry["data"]?.string != nil || entry["data"]?.object != nil)
+          && (ids == nil || ids.isList { $0.string != nil } && Set(ids?.array ?? []).count == ids?.array?.count)
+      }
+      checks.require(areRight, .requestVerifierInfo)
+    }
     guard let data = claims["transaction_data"] else { return }
     let ids = (claims["dcql_query"]?["credentials"]?.array ?? []).map { $0["id"] }
-    let entries = data.nonEmptyArray?.map { entry in
+    let entries = (data.array ?? []).map { entry in
       entry.string.flatMap(Base64.decodeURLSafe).flatMap { try? JSON(parsing: $0) }
     }
-    let areRight = entries?.allSatisfy { entry in
-      entry?["type"]?.string != nil && entry?["credential_ids"].nonEmptyArray?.allSatisfy(ids.contains) ?? false
+    let areRight = entries.allSatisfy { entry in
+      entry?["type"]?.string != nil && entry?["credential_ids"].isList { ids.contains($0) } ?? false
     }
-    checks.require(areRight ?? false, .requestTransactionDataMalformed)
-    guard areRight ?? false else { return }
-    checks.failed(.requestTransactionDataUnknown, shownList((entries ?? []).compactMap { $0?["type"]?.string }))
-  }
-
-  private mutating func checkVerifierInfo() {
-    guard let info = claims["verifier_info"] else { return }
-    let areRight = info.nonEmptyArray?.allSatisfy { entry in
-      let ids = entry["credential_ids"].nonEmptyArray
-      return entry["format"]?.string != nil && (entry["data"]?.string != nil || entry["data"]?.object != nil)
-        && (entry["credential_ids"] == nil || ids.map { Set($0).count == $0.count } ?? false)
-    }
-    checks.require(areRight ?? false, .requestVerifierInfo)
+    checks.require(areRight && !entries.isEmpty, .requestTransactionDataMalformed)
+    if areRight && !entries.isEmpty { checks.failed(.requestTransactionDataUnknown) }
   }
 }
