@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  /// Each as it is printed; but a mock response, or a link, is one of a session of this server.
+  /// Each as it is printed; but a mock response is one to a session of this server.
   @Test func `test mode takes every example of the contract`() async throws {
     let document = OpenAPIDocument.json(with: .sample)
     var taken = 0
