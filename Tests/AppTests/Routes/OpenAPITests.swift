@@ -35,7 +35,7 @@ import Testing
     #expect(Set(routes.map(\.name)).count == routes.count)
   }
 
-  /// The router finds each route only by its own template.
+  /// The router finds each route by its own template, and by nothing that the table has not.
   @Test func `the router serves exactly the table`() throws {
     let routes = RouteTable.routes(with: .sample)
     let router = Router(routes)
@@ -71,8 +71,8 @@ import Testing
     #expect(Set(tags).count == tags.count)
   }
 
-  /// Each schema that becomes a generated type is a component, named by its title. All other schemas are texts,
-  /// numbers, lists and references, or one of these or null.
+  /// What a generator makes a type of is a component, whose title is its name; elsewhere are texts, numbers, lists and
+  /// references, and these or null.
   @Test(arguments: [true, false]) func `every type has a name`(isLive: Bool) {
     let document = OpenAPIDocument.json(with: .of(isLive: isLive))
     var nameless: [String] = []
@@ -81,7 +81,7 @@ import Testing
       let isNullable = choices.count == 2 && choices.last == ["type": "null"]
       let isType = schema["enum"] != nil || schema["type"] == "object" || (!choices.isEmpty && !isNullable)
       if isType, !isComponent { nameless.append(place) }
-      // Rules that only restrict values are text.
+      // Rules that only narrow are text.
       if schema["allOf"] != nil { nameless.append(place) }
       for choice in choices { walk(choice, place + "/choice", isComponent: false) }
       for member in schema["properties"]?.object ?? [] {
@@ -106,7 +106,7 @@ import Testing
     #expect(nameless == [])
   }
 
-  /// Today's clients can read later servers' replies, which may have more members and values.
+  /// A client of today reads the server of tomorrow: what the server sends may have more members and more values.
   @Test func `what the server sends is open`() throws {
     let document = OpenAPIDocument.json(with: .sample)
     var seen: Set<String> = []
@@ -148,7 +148,7 @@ import Testing
       for body in sent + (hook.map { [$0] } ?? []) where body.name.hasSuffix("json") && name != "getOpenAPI" {
         let example = try #require(body.value["example"], "\(name)")
         count += 1
-        // Our validator knows the keywords of 3.1; CI's validator holds the other version.
+        // Ours knows the keywords of 3.1; CI's validator holds the other version.
         guard version == .current else { continue }
         let found = Schema(body.value["schema"] ?? .null).violations(
           of: example, with: Schema.Definitions(of: document))
@@ -213,7 +213,7 @@ import Testing
     (document["paths"]?.object ?? []).flatMap { $0.value.object ?? [] }.map(\.value)
   }
 
-  /// OpenAPI allows a null only where it describes permitted values.
+  /// OpenAPI has no place for a null but where it says what a value may be.
   @Test(arguments: [true, false]) func `nothing in the document is null`(isLive: Bool) {
     func nulls(_ json: JSON, _ place: String) -> [String] {
       if json.isNull { return [place] }
@@ -268,11 +268,11 @@ import Testing
     }
   }
 
-  /// Each as printed, except that a mock response or a link is of a session of this server.
+  /// Each as it is printed; but a mock response is one to a session of this server.
   @Test func `test mode takes every example of the contract`() async throws {
     let document = OpenAPIDocument.json(with: .sample)
     var taken = 0
-    // The client compares accepted bodies with the schema.
+    // The client holds what was accepted against the schema.
     try await withTestMode(origins: []) { bed in
       for path in document["paths"]?.object ?? [] {
         let body = path.value["post"]?["requestBody"]?["content"]?.object?.first?.value
