@@ -358,4 +358,3 @@ if Context.environment["MDOC_THREADS"] != nil {
   }
   package.products.removeAll { $0.name == "mdoc" }
 }
-package.targets.removeAll { ($0.type == .test && !["PresentationTests", "SessionsTests", "MdocToolTests"].contains($0.name)) || $0.name == "Load" || $0.name == "CorpusProgram" }
