@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `a link by value is judged, and what is wrong is named with its clause and remedy`() async throws {
-    let right = await Run("verify", "request", link())
+    let right = await Run("verify", "request", link(), "--html", scratch("page"))
     #expect(right.status == 0 && right.output.hasPrefix("RIGHT at "), "\(right.output)\(right.error)")
     #expect(right.output.contains("redirect_uri:https://shop.example/r"))
     let broken = await Run("verify", "request", link(nonce: "a%20b"))

@@ -4,6 +4,7 @@ import Cryptography
 import Mdoc
 import Network
 import PKIX
+import Presentation
 import Sessions
 import Trust
 
@@ -44,7 +45,7 @@ enum VerifyCommand {
     guard let path = arguments.value(.htmlReport) else { return }
     var hashes: [(String, String)] = []
     let named = files.flatMap { option in arguments.values(option).map { (option.name, $0) } }
-    for (name, file) in named + arguments.operands.map({ ("file", $0) }) {
+    for (name, file) in named + arguments.operands.map({ ("file", $0) }) where AuthorizationLink(file) == nil {
       // A pipe can't be read twice, and too long a file was not read to its end.
       let bytes = try FileAccess.readPrefix(file, purpose: name)
       guard !bytes.isEmpty, bytes.count <= FileAccess.limit else { continue }
