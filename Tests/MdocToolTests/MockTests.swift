@@ -68,9 +68,15 @@ import Testing
         try name == "openid4vp"
         ? session.requestObject(.standard) : session.data(for: name, .standard).serialized()
       try FileAccess.write(request + [0x0a], to: scratch("data"))
-      let words =
+      var words =
         ["mock", "web", "--protocol", name, "--request-data", scratch("data"), "--out", scratch("web")] + time
       let origin = name == "openid4vp" ? [] : ["--origin", "https://shop.example"]
+      if name != "org-iso-mdoc" {
+        // These requests do not name the formats, so a wallet must refuse them.
+        let refused = await Run(words + origin)
+        #expect(refused.status == 1 && refused.error.contains("request.vp_formats"), "\(refused.error)")
+        words += ["--despite", "request.vp_formats"]
+      }
       let run = await Run(words + origin)
       #expect(run.status == 0, "\(run.error)")
       let answer = try JSON(parsing: scratch.read("web"))
@@ -82,7 +88,7 @@ import Testing
       // A variant of another protocol has nothing to change here, or changes nothing.
       if name != "openid4vp" { #expect(await Run(words).status == 64) }
       _ = try scratch.write("data", "[]")
-      #expect(await Run(words + origin).status == 64)
+      #expect(await Run(words + origin).status != 0)
     }
   }
 

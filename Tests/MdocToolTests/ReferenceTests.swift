@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["ver"], "verify version"), (["verify", ""], "apple response reader bundle"),
+    (["ver"], "verify version"), (["verify", ""], "apple response reader request bundle"),
     (["verify", "apple", "--tr"], "--trust"),
     (["inspect", "--session", ""], "apple-in-app"), (["completion", ""], "bash zsh fish"),
     (["inspect", "--session", "=", "a"], "apple-in-app"),

@@ -206,7 +206,8 @@ import Testing
     ] {
       let path = try ownFile(mode, scratch, (change.0, change.1), (change.2, change.3))
       let run = await Run(
-        "vectors", "run", "--verifier", path, "--filter", "device-signature-zero", "--protocol", "org-iso-mdoc", "--json",
+        "vectors", "run", "--verifier", path, "--filter", "device-signature-zero", "--protocol", "org-iso-mdoc",
+        "--json",
         scratch("report.json"))
       #expect(run.status == 1, "\(run.output) \(run.error)")
       let results = try report(scratch)
@@ -318,7 +319,8 @@ import Testing
   @Test(arguments: [
     (["--verifier", "none.json"], 65), (["--verifier", "f.json", "--exec", "x"], 64), (["--parallel", "4"], 64),
     (["--resume", "x"], 64), (["--verifier", "f.json", "--parallel", "17"], 64),
-    (["--verifier", "f.json", "--protocol", "none"], 64), (["--verifier", "f.json", "--filter", "no-such-variant"], 64),
+    (["--verifier", "f.json", "--protocol", "none"], 64),
+    (["--verifier", "f.json", "--filter", "no-such-variant"], 64),
   ])
   func `Wrong options are usage errors`(options: [String], status: Int) async throws {
     let scratch = try Scratch()
@@ -330,7 +332,8 @@ import Testing
   @Test func `Another machine is not visited unless it is named`() async throws {
     let scratch = try Scratch()
     let json: JSON = [
-      "name": "Elsewhere", "protocols": ["openid4vp": ["start": ["url": "http://verifier.example/"], "request": "x://?a=b"]],
+      "name": "Elsewhere",
+      "protocols": ["openid4vp": ["start": ["url": "http://verifier.example/"], "request": "x://?a=b"]],
     ]
     let run = await Run("vectors", "run", "--verifier", try scratch.write("verifier.json", json.serialized()))
     #expect(run.status == 64 && run.error.contains("--i-may-test verifier.example"), "\(run.error)")

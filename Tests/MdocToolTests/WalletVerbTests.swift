@@ -24,7 +24,8 @@ import Testing
       let elements = elements.map { name -> JSON in
         ["namespace": .string(MockNamespace.mDL), "identifier": .string(name)]
       }
-      let origin: JSON? = protocolName.hasPrefix("openid4vp-v1") || protocolName == "org-iso-mdoc" ? .string(mode.origins[0]) : nil
+      let isOfPage = protocolName.hasPrefix("openid4vp-v1") || protocolName == "org-iso-mdoc"
+      let origin: JSON? = isOfPage ? .string(mode.origins[0]) : nil
       let created = try await client.post(
         "/v1/verification_sessions",
         .members([
@@ -61,7 +62,7 @@ import Testing
     let wrong = try await verifier.session(protocolName)
     let other = await Run("wallet", "--yes", "--variant", "device-signature-zero", try verifier.link(wrong))
     #expect(other.output.contains("device-signature-zero") && other.output.contains("given_name"), "\(other.output)")
-    #expect(try await verifier.end(of: wrong).first == "rejected")
+    #expect(try await verifier.end(of: wrong).first == "failed")
     await verifier.stop()
   }
 
@@ -91,7 +92,7 @@ import Testing
     #expect(refused.status == 1, "\(refused.output) \(refused.error)")
     #expect(try refused.json()["error"] == "invalid_request", "\(refused.output)")
     #expect(try refused.json()["status"] == nil, "nothing is sent to a party that is not known")
-    #expect(try await verifier.end(of: session) == ["pending"])
+    #expect(try await verifier.end(of: session) == ["requires_input"])
     let answered = await Run("wallet", "--yes", "--despite", "request.client_id_mismatch", link)
     #expect(answered.status == 0, "\(answered.output) \(answered.error)")
     #expect(try await verifier.end(of: session) == ["verified"])
@@ -112,7 +113,8 @@ import Testing
     let listener = try ScriptedListener(replies: [
       nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
     ])
-    let query = #"{"credentials":[{"id":"a","format":"mso_mdoc","meta":{"doctype_value":"org.iso.18013.5.1.mDL"},"#
+    let query =
+      #"{"credentials":[{"id":"a","format":"mso_mdoc","meta":{"doctype_value":"org.iso.18013.5.1.mDL"},"#
       + #""claims":[{"path":["org.iso.18013.5.1","given_name"]}]}]}"#
     let metadata = #"{"vp_formats_supported":{"mso_mdoc":{"issuerauth_alg_values":[-7],"deviceauth_alg_values":[-7]}}}"#
     let link =
@@ -134,15 +136,16 @@ import Testing
     let session = try await verifier.session(protocolName)
     try scratch.write("request", (session["requests"]?.array?.first ?? .null).serialized())
     let arguments = ["wallet", "--yes", "--request", scratch("request"), "--out", scratch("response"), "--seed"]
-    let seed = Hex.encode(verifier.mode.authority.seedBytes)
+    let authority = verifier.mode.authority
+    let seed = [Hex.encode(authority.seedBytes), "--lists", authority.addresses.base]
     let origin = verifier.mode.origins[0]
-    let run = await Run(arguments + [seed, "--origin", origin])
+    let run = await Run(arguments + seed + ["--origin", origin])
     #expect(run.status == 0, "\(run.output) \(run.error)")
     let submitted = try await verifier.client.post(
       "/v1/verification_sessions/\(session["id"]?.string ?? "")/submit", JSON(parsing: scratch.read("response")))
     #expect(submitted.body["status"] == "verified", "\(submitted.body)")
     if protocolName.hasSuffix("signed"), !protocolName.contains("unsigned") {
-      let elsewhere = await Run(arguments + [seed, "--origin", "https://evil.example", "--json"])
+      let elsewhere = await Run(arguments + seed + ["--origin", "https://evil.example", "--json"])
       #expect(elsewhere.status == 1 && elsewhere.output.contains("reader_auth.origin_mismatch"), "\(elsewhere.output)")
     }
     await verifier.stop()
@@ -167,7 +170,7 @@ import Testing
     let session = try await verifier.session("openid4vp")
     let run = await Run("wallet", "--json", try verifier.link(session))
     #expect(run.status == 64 && run.error.contains("--yes"), "\(run.error)")
-    #expect(try await verifier.end(of: session) == ["pending"])
+    #expect(try await verifier.end(of: session) == ["requires_input"])
     await verifier.stop()
   }
 }

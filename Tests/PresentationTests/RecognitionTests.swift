@@ -109,7 +109,7 @@ import Testing
     #expect(try changed { $0["data"] = nil }.clause == "Apple, Verifying Wallet identity requests: HPKEEnvelope")
     let damaged = try changed { $0["data"] = .bytes([UInt8](repeating: 7, count: 40)) }
     #expect(damaged.code == .envelopeDecryptionFailed)
-    #expect(damaged.detail?.hasPrefix("data, 40 bytes, does not decrypt") == true)
+    #expect(damaged.detail?.hasPrefix("data (40 bytes) does not decrypt") == true)
   }
 
   @Test func `what stands in place of Apple's envelope, and in it, is named`() throws {

@@ -244,7 +244,8 @@ package struct WalletAddresses: Sendable, Hashable {
 
   /// - Parameter publicURL: `https://host[:port]`, without a path.
   init(publicURL: String, session: SessionAddress) {
-    let base = [publicURL, "v1/wallet", FormEncoding.escaped(session.relyingParty), session.id.text].joined(separator: "/")
+    let party = FormEncoding.escaped(session.relyingParty)
+    let base = [publicURL, "v1/wallet", party, session.id.text].joined(separator: "/")
     request = base + "/request"
     response = base + "/response"
     host = Self.host(of: publicURL)

@@ -44,7 +44,7 @@ enum VectorsRun {
         "mdoc vectors run --exec \"python3 verify.py\" --expected-failures failures.txt"),
       .init(
         "Try a running verifier, and go on after an interruption",
-        "mdoc vectors run --verifier verifier.json --resume journal.jsonl --html report.html"),
+        "mdoc vectors run --verifier verifier.json \\\n  --resume journal.jsonl --html report.html"),
       .init(
         "Run a verifier without Apple's in-app protocol",
         "mdoc vectors run --against http://127.0.0.1:9000/ --without apple-in-app"),

@@ -38,7 +38,7 @@ enum WalletCommand {
       .init("Answer the QR code of a page", "mdoc wallet screenshot.png"),
       .init(
         "Answer a request of the Digital Credentials API",
-        "mdoc wallet --yes --request request.json --origin https://shop.example --out response.json"),
+        "mdoc wallet --yes --request request.json \\\n  --origin https://shop.example --out response.json"),
     ], action: run)
 
   private static func run(_ arguments: Arguments) async throws(Failure) -> ExitStatus {

@@ -65,8 +65,8 @@ struct WalletVisit: Sendable {
     } catch {
       throw .usage("\(address.printableLine): \(error.reason)")
     }
-    guard ListenAddress.isThisMachine(read.host.contains(":") ? "[\(read.host)]" : read.host) || hosts.contains(read.host)
-    else {
+    let name = read.host.contains(":") ? "[\(read.host)]" : read.host
+    guard ListenAddress.isThisMachine(name) || hosts.contains(read.host) else {
       throw .usage(
         "\(read.host.printableLine) is another machine; name it with --i-may-test \(read.host.printableLine) if its "
           + "verifier is yours")
