@@ -118,7 +118,7 @@ import Testing
     var checks = CheckList()
     #expect(AppleInApp.identity(in: response, checks: &checks) == nil)
     #expect(checks.checks.first?.code == .envelopePlaintextMalformed)
-    #expect(checks.checks.first?.detail?.hasPrefix("this is a DeviceResponse, not the map with identity") == true)
+    #expect(checks.checks.first?.detail?.hasPrefix("this is a DeviceResponse, not the map with `identity`") == true)
     var others = CheckList()
     let more = CBORValue.map([(key: "identity", value: [:]), (key: "more", value: 1)]).encoded()
     #expect(AppleInApp.identity(in: more, checks: &others) == nil)
