@@ -40,10 +40,6 @@ import Testing
       file(trial(["start": ["url": "u", "command": "c", "values": ["id": ""]]])),
       "/protocols/openid4vp/start/url"
     ),
-    (
-      file(trial(["start": ["url": "u", "body": 1, "form": [:], "values": ["id": ""]]])),
-      "/protocols/openid4vp/start/form"
-    ),
     (file(trial(["start": ["url": "u", "values": ["id": "id"]]])), "/protocols/openid4vp/start/values/id"),
     (file(trial(["request": ["x": ["${%idd}"]]])), "/protocols/openid4vp/request"),
     (file(trial(["origin": "${response}"])), "/protocols/openid4vp/origin"),
@@ -79,7 +75,7 @@ import Testing
     ]
     let file = try #require(
       read(Self.file(Self.trial(["submit": json]), [.init("variables", ["o": "", "n": "", "t": ""])])))
-    guard case .http(_, _, .json(let template)?) = file.trials[0].submit?.action else {
+    guard case .http(_, _, let template?) = file.trials[0].submit?.action else {
       Issue.record("the call posts no JSON")
       return
     }
@@ -206,7 +202,8 @@ import Testing
     ] {
       let path = try ownFile(mode, scratch, (change.0, change.1), (change.2, change.3))
       let run = await Run(
-        "vectors", "run", "--verifier", path, "--filter", "device-signature-zero", "--protocol", "org-iso-mdoc", "--json",
+        "vectors", "run", "--verifier", path, "--filter", "device-signature-zero", "--protocol", "org-iso-mdoc",
+        "--json",
         scratch("report.json"))
       #expect(run.status == 1, "\(run.output) \(run.error)")
       let results = try report(scratch)
@@ -318,7 +315,8 @@ import Testing
   @Test(arguments: [
     (["--verifier", "none.json"], 65), (["--verifier", "f.json", "--exec", "x"], 64), (["--parallel", "4"], 64),
     (["--resume", "x"], 64), (["--verifier", "f.json", "--parallel", "17"], 64),
-    (["--verifier", "f.json", "--protocol", "none"], 64), (["--verifier", "f.json", "--filter", "no-such-variant"], 64),
+    (["--verifier", "f.json", "--protocol", "none"], 64),
+    (["--verifier", "f.json", "--filter", "no-such-variant"], 64),
   ])
   func `Wrong options are usage errors`(options: [String], status: Int) async throws {
     let scratch = try Scratch()
@@ -330,7 +328,8 @@ import Testing
   @Test func `Another machine is not visited unless it is named`() async throws {
     let scratch = try Scratch()
     let json: JSON = [
-      "name": "Elsewhere", "protocols": ["openid4vp": ["start": ["url": "http://verifier.example/"], "request": "x://?a=b"]],
+      "name": "Elsewhere",
+      "protocols": ["openid4vp": ["start": ["url": "http://verifier.example/"], "request": "x://?a=b"]],
     ]
     let run = await Run("vectors", "run", "--verifier", try scratch.write("verifier.json", json.serialized()))
     #expect(run.status == 64 && run.error.contains("--i-may-test verifier.example"), "\(run.error)")
