@@ -40,10 +40,6 @@ import Testing
       file(trial(["start": ["url": "u", "command": "c", "values": ["id": ""]]])),
       "/protocols/openid4vp/start/url"
     ),
-    (
-      file(trial(["start": ["url": "u", "body": 1, "form": [:], "values": ["id": ""]]])),
-      "/protocols/openid4vp/start/form"
-    ),
     (file(trial(["start": ["url": "u", "values": ["id": "id"]]])), "/protocols/openid4vp/start/values/id"),
     (file(trial(["request": ["x": ["${%idd}"]]])), "/protocols/openid4vp/request"),
     (file(trial(["origin": "${response}"])), "/protocols/openid4vp/origin"),
@@ -79,7 +75,7 @@ import Testing
     ]
     let file = try #require(
       read(Self.file(Self.trial(["submit": json]), [.init("variables", ["o": "", "n": "", "t": ""])])))
-    guard case .http(_, _, .json(let template)?) = file.trials[0].submit?.action else {
+    guard case .http(_, _, let template?) = file.trials[0].submit?.action else {
       Issue.record("the call posts no JSON")
       return
     }

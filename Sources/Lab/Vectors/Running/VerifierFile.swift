@@ -38,15 +38,10 @@ package struct VerifierFile: Sendable {
   /// An HTTP call, or a command that prints JSON on one line.
   package struct Call: Sendable {
     package enum Action: Sendable {
-      /// Without a content it is a GET.
-      case http(url: Template, headers: Template?, content: Content?)
+      /// Without a body it is a GET.
+      case http(url: Template, headers: Template?, body: Template?)
       /// Given to `/bin/sh -c`. It reads all values as a JSON object on one line.
       case command(String)
-    }
-
-    package enum Content: Sendable {
-      case json(Template)
-      case form(Template)
     }
 
     package let action: Action
@@ -54,13 +49,8 @@ package struct VerifierFile: Sendable {
     package let values: [(name: String, value: String)]
 
     fileprivate var templates: [Template] {
-      guard case .http(let url, let headers, let content) = action else { return [] }
-      let sent: Template? =
-        switch content {
-        case .json(let template), .form(let template): template
-        case nil: nil
-        }
-      return [url, headers, sent].compactMap { $0 }
+      guard case .http(let url, let headers, let body) = action else { return [] }
+      return [url, headers, body].compactMap { $0 }
     }
   }
 
@@ -264,13 +254,10 @@ extension VerifierFile {
     .ifAny("command", .text(1...4_000), "A command that reads the values as JSON, and prints JSON on one line."),
     .ifAny("headers", Template.object, "Header fields."),
     .ifAny("body", Template.any, "The JSON that is posted."),
-    .ifAny("form", Template.object, "The form that is posted, in place of a body."),
     .ifAny("values", pointer.byName("must be an object with at least one pointer"), "Pointers to values of the reply.")
-  ) { context, url, command, headers, body, form, values in
+  ) { context, url, command, headers, body, values in
     if (url == nil) == (command == nil) { context.add("url", "is required, or `command`, but not both") }
-    if body != nil, form != nil { context.add("form", "excludes `body`") }
-    let content = body.map(Call.Content.json) ?? form.map(Call.Content.form)
-    let action = url.map { Call.Action.http(url: $0, headers: headers, content: content) } ?? .command(command ?? "")
+    let action = url.map { Call.Action.http(url: $0, headers: headers, body: body) } ?? .command(command ?? "")
     return Call(action: action, values: values ?? [])
   }
 

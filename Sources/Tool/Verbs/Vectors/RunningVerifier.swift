@@ -301,20 +301,11 @@ private struct VerifierCaller {
       let question = JSON.object(values.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }).serialized()
       reply = VerifierReply(
         status: 200, body: try await HarnessChild.line(of: command, asked: question, bounds: bounds))
-    case .http(let url, let headers, let content):
-      var lines = (headers?.filled(values).object ?? []).map { "\($0.name): \($0.value.string ?? $0.value.text())" }
-      var body: [UInt8]?
-      switch content {
-      case .json(let template):
-        body = template.filled(values).serialized()
-        lines.append("Content-Type: application/json")
-      case .form(let template):
-        let fields = (template.filled(values).object ?? []).map { ($0.name, $0.value.string ?? $0.value.text()) }
-        body = Array(FormEncoding.text(of: fields).utf8)
-        lines.append("Content-Type: application/x-www-form-urlencoded")
-      case nil: break
-      }
-      let (address, message) = (url.text(values), WebMessage(headers: lines, body: body))
+    case .http(let url, let headers, let body):
+      let lines = (headers?.filled(values).object ?? []).map { "\($0.name): \($0.value.string ?? $0.value.text())" }
+      let message = WebMessage(
+        headers: lines + ["Content-Type: application/json"], body: body?.filled(values).serialized())
+      let address = url.text(values)
       reply = try await self.reply { () throws(Failure) in try await visit.exchange(message, with: address) }
     }
     for (name, pointer) in call.values where reply.status < 400 {
