@@ -28,8 +28,8 @@ import Testing
   init() async throws { findings = try await Self.findings.value }
 
   /// The families of codes that are not checks of a response, a list or a reader. Other tests assert the details of
-  /// errors, audit findings and evidence.
-  static let ofServices: Set<Substring> = ["api", "session", "audit", "evidence"]
+  /// errors, audit findings and evidence; the table of PresentationTests/RequestRulesTests.swift has the rules of requests.
+  static let ofServices: Set<Substring> = ["api", "session", "audit", "evidence", "request"]
 
   @Test func `every failed check and every warning of the corpus has a detail`() {
     let silent = findings.filter { $0.check.detail?.isEmpty ?? true }
