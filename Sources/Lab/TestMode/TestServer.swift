@@ -170,7 +170,8 @@ extension TestServer {
 extension ServerAdditions {
   /// The mock wallet's endpoint, the playground, and the page `/check`.
   static func testMode(
-    _ wallet: MockWalletEndpoint, apiKey: String, apple: [AppleConfiguration] = [], check: CheckRoute, end: @escaping @Sendable () async -> Void = {}
+    _ wallet: MockWalletEndpoint, apiKey: String, apple: [AppleConfiguration] = [], check: CheckRoute,
+    end: @escaping @Sendable () async -> Void = {}
   ) -> ServerAdditions {
     ServerAdditions(
       groups: [
