@@ -337,7 +337,8 @@ private struct VerifierCaller {
       return try await exchange()
     } catch {
       if error.status == .usage { throw .gone(error.message) }
-      throw .ended(deadline.isPast ? .silent(Int(seconds)) : .crashed(error.message))
+      let isLate = deadline.isPast || error.message.hasSuffix("in time")
+      throw .ended(isLate ? .silent(Int(seconds)) : .crashed(error.message))
     }
   }
 }
