@@ -379,7 +379,7 @@ private struct Journal {
 
 extension WalletVisit {
   fileprivate func check(_ call: VerifierFile.Call, _ values: [String: JSON]) throws(Failure) {
-    if case .http(let url, _, _) = call.action { try check(url.text(values)) }
+    if case .http(let url, _, _) = call.action { try isHere(url.text(values)) }
   }
 }
 

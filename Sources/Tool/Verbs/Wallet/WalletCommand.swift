@@ -116,7 +116,7 @@ enum WalletCommand {
     for request: ReceivedRequest, _ visit: WalletVisit, _ arguments: Arguments
   ) async throws(Failure) -> MockWallet {
     let isNamed = [Option.seed, .lists, .issuerKey].contains(where: arguments.has)
-    guard !isNamed, let address = request.address,
+    guard !isNamed, let address = request.address, try visit.isHere(address),
       let reply = try? await visit.exchange(
         WebMessage(body: nil), with: Self.origin(of: address) + "/playground/config.json"),
       let mock = reply.json?["mock"], let seed = mock["seed"]?.string.flatMap(Hex.decode),
@@ -180,7 +180,7 @@ enum WalletCommand {
     report.append(.row("The verifier replied", reply.text, as: "status", reply.status))
     if let redirect = reply.redirect {
       report.append(.row("It leads to", redirect, as: "redirect_uri"))
-      if (try? visit.check(redirect)) != nil {
+      if (try? visit.isHere(redirect)) != nil {
         report.append(.row("which replied", try await visit.follow(redirect).text, as: "redirect_reply"))
       }
     }

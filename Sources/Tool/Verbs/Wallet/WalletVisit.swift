@@ -57,8 +57,11 @@ struct WalletVisit: Sendable {
     }
   }
 
-  /// Throws if the address is not of this machine, nor of a host that the user named.
-  func check(_ address: String) throws(Failure) {
+  /// Whether the address is of this machine.
+  ///
+  /// - Throws: `Failure` if it is of a host that the user did not name either.
+  @discardableResult
+  func isHere(_ address: String) throws(Failure) -> Bool {
     let read: ListAddress
     do throws(FetchError) {
       read = try ListAddress(address, allowing: rules)
@@ -66,15 +69,17 @@ struct WalletVisit: Sendable {
       throw .usage("\(address.printableLine): \(error.reason)")
     }
     let name = read.host.contains(":") ? "[\(read.host)]" : read.host
-    guard ListenAddress.isThisMachine(name) || hosts.contains(read.host) else {
+    if ListenAddress.isThisMachine(name) { return true }
+    guard hosts.contains(read.host) else {
       throw .usage(
         "\(read.host.printableLine) is another machine; name it with --i-may-test \(read.host.printableLine) if its "
           + "verifier is yours")
     }
+    return false
   }
 
   func exchange(_ message: WebMessage, with address: String) async throws(Failure) -> Reply {
-    try check(address)
+    try isHere(address)
     do throws(FetchError) {
       let (reply, content) = try await web.exchange(message, with: address, allowing: rules)
       return Reply(
