@@ -99,7 +99,11 @@ struct MockWalletEndpoint: Sendable {
     // If the person withholds nothing, the wallet reads the elements from the request itself.
     let agreed = input.isRestricted ? request : nil
     if let requestObject {
-      let made = try wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now)
+      let link = AuthorizationLink(String(decoding: requestObject, as: UTF8.self))
+      let made =
+        try link.map {
+          try wallet.answer(parameters: .object($0.parameters), request: agreed, variant: input.variant, at: now)
+        } ?? wallet.answer(requestObject: requestObject, request: agreed, variant: input.variant, at: now)
       return (made.data, made.deviceResponses)
     }
     if let origin = pending.origin, ProtocolFamily(ofProtocol: pending.protocolName) == .web {

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import Mock
 import Pages
+import Presentation
 import Sessions
 import TestSupport
 import Testing
@@ -150,7 +151,8 @@ import Testing
         #expect(qr.status == 200 && qr.body == QRCode(shown)?.svg)
 
         let wallet = MockWallet(authority: bed.mode.authority, documents: MockPerson.allDocuments)
-        let answer = try wallet.answer(requestObject: Array(shown.utf8), at: bed.clock.now)
+        let parameters = try #require(AuthorizationLink(shown)).parameters
+        let answer = try wallet.answer(parameters: .object(parameters), at: bed.clock.now)
         let mocked = try await bed.api.post(
           "/v1/test/mock_responses", ["session": .string(id), "request_uri": .string(shown)])
         #expect(mocked.json == ["protocol": .string(name), "data": answer.data])

@@ -122,7 +122,8 @@ import Testing
       let name = "openid4vp-eu-age-verification"
       let link = try #require(session.requestData(name)?["authorization_request"]?.string)
       let wallet = MockWallet(authority: fixture.authority, documents: MockPerson.allDocuments)
-      let answer = try wallet.answer(requestObject: Array(link.utf8), variant: variant, at: fixture.clock.now)
+      let parameters = try #require(AuthorizationLink(link)).parameters
+      let answer = try wallet.answer(parameters: .object(parameters), variant: variant, at: fixture.clock.now)
       #expect(answer.data["response"] == nil && answer.data["vp_token"]?.string != nil)
       let after = try await fixture.submit(answer.data, by: name, to: session)
       #expect(after.status == status, "\(variant.name)")

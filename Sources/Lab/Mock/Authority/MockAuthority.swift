@@ -11,8 +11,9 @@ package struct MockAuthority: Sendable {
   package let stateOrProvince: String
   /// The addresses of its lists in certificates and documents.
   package private(set) var addresses: MockAddresses
-  /// A document signer of another authority, its certificate first, in place of this authority's own.
-  package var givenSigner: (key: PrivateKey, chain: [[UInt8]])?
+  /// A document signer of another authority, its certificate first, in place of this authority's own, and the time from
+  /// which that certificate is valid.
+  package var givenSigner: (key: PrivateKey, chain: [[UInt8]], notBefore: Timestamp)?
   let seed: MockSeed
 
   /// - Throws: `MockError.curveCannotSign` for X25519 and X448.

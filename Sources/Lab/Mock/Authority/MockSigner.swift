@@ -45,6 +45,12 @@ struct MockSigner: Sendable {
     return [finish(try certificate.signed(by: issuerKey))] + issuer + further
   }
 
+  /// Whether both sign with the same key, and with certificates of the same content.
+  func isCertified(like other: MockSigner) throws -> Bool {
+    try key.publicKey.encoded == other.key.publicKey.encoded && chain() == other.chain()
+      && certificate.signed(by: issuerKey) == other.certificate.signed(by: other.issuerKey)
+  }
+
   /// x5chain: a byte string for one certificate, an array for several (RFC 9360).
   func x5chain() throws -> CBORValue {
     let chain = try chain()

@@ -18,7 +18,11 @@ struct DocumentBuilder {
   ) throws -> CBORValue {
     var setup = try DocumentSetup(data, for: requested, in: self)
     setup.style = try mutation.settings.style
+    let signer = setup.signer
     try mutation.apply(Stages.setup, to: &setup)
+    if wallet.authority.givenSigner != nil, try !setup.signer.isCertified(like: signer) {
+      throw MockError.nothingToChange("it needs another certificate than the given signer's")
+    }
     let dated = setup.data.attestingAges(on: setup.validityStart.date)
     var items = ItemsDraft(setup: setup, namespaces: try .init(issuing: dated, seed: seed, style: setup.style))
     try mutation.apply(Stages.items, to: &items)
@@ -124,11 +128,12 @@ struct DocumentSetup: Sendable {
       signer.finish = { _ in certificate }
       signer.further = Array(given.chain.dropFirst())
     }
+    let signed = max(now - issuing.age, authority.givenSigner?.notBefore ?? now - issuing.age)
     // Each copy of a document has its own device key.
     deviceKey = try authority.seed.key(
       "device/\(data.docType)" + (requested.copy == 0 ? "" : "/\(requested.copy)"), on: wallet.deviceCurve)
     validity = ValidityInfo(
-      signed: now - issuing.age, validFrom: now - issuing.age, validUntil: now + issuing.remainingLifetime)
+      signed: signed, validFrom: signed, validUntil: now + issuing.remainingLifetime)
     keyAuthorizations = issuing.keyAuthorizations
     status = issuing.status
     useDigests(issuing.digestAlgorithm)

@@ -103,10 +103,10 @@ package struct HTMLReport {
     return "<ul class=\"risk\">\(result.consequences.map { "<li>\(escaped($0))</li>" }.joined())</ul>"
   }
 
-  /// The number of wrong responses of each class that were accepted or got no verdict.
+  /// The number of accepted wrong responses of each class.
   private func classes(_ failures: [VectorResult]) -> String {
     let rows = BugClass.allCases.compactMap { bugClass -> String? in
-      let results = failures.filter { ($0.isLetThrough || $0.judgement == nil) && $0.bugClasses.contains(bugClass) }
+      let results = failures.filter { $0.isLetThrough && $0.bugClasses.contains(bugClass) }
       guard !results.isEmpty else { return nil }
       let musts = results.count { $0.summary.importance == .must }
       let head = "<code>\(bugClass.rawValue)</code> \(escaped(bugClass.consequence))"

@@ -69,7 +69,7 @@ extension VectorResult {
   /// A sentence for each bug class. Only accepted wrong responses help an attacker.
   package var consequences: [String] {
     if isRefusedThoughRight { return [BugClass.interoperability.consequence] }
-    guard isLetThrough || judgement == nil else { return [] }
+    guard isLetThrough else { return [] }
     return bugClasses.map { "\($0.rawValue): \($0.consequence)" }
   }
 

@@ -196,7 +196,8 @@ extension VerifierFile {
   /// Names that every template knows: the variant's request for our API and in DCQL, and a random text of the session.
   private static let given: Set<String> = ["documents", "dcql", "random"]
 
-  package static func shape(protocols: [String]) -> Shape<VerifierFile> {
+  /// - Parameter variants: the names that `leave` may have.
+  package static func shape(protocols: [String], variants: [String]) -> Shape<VerifierFile> {
     .form(
       "verifier",
       Entry("name", .text(1...100), "The verifier's name, for the reports."),
@@ -217,6 +218,15 @@ extension VerifierFile {
       for (name, trial) in trials {
         if !protocols.contains(name) {
           context.add("protocols/\(JSONPointer.escape(name))", "must be \(protocols.alternatives)")
+        }
+        let isOfPage = name.hasPrefix("openid4vp-v1") || name == "org-iso-mdoc"
+        if isOfPage, trial.origin == nil {
+          context.add("protocols/\(JSONPointer.escape(name))/origin", "is required for this protocol")
+        }
+        for variant in trial.leaves.flatMap(\.value) where !variants.contains(variant) {
+          context.add(
+            "protocols/\(JSONPointer.escape(name))/leave",
+            "\(variant) is no variant" + Spelling.hint(for: variant, among: variants))
         }
         let started = prepared.union(trial.start.values.map(\.name))
         check(trial.start.templates, prepared, context)

@@ -42,20 +42,22 @@ enum MockCommand {
   }
 
   /// A document signer of another test authority.
-  private static func givenSigner(_ arguments: Arguments) throws(Failure) -> (key: PrivateKey, chain: [[UInt8]])? {
+  private static func givenSigner(
+    _ arguments: Arguments
+  ) throws(Failure) -> (key: PrivateKey, chain: [[UInt8]], notBefore: Timestamp)? {
     guard arguments.has(.issuerKey) || arguments.has(.issuerChain) else { return nil }
     guard let path = arguments.value(.issuerKey), arguments.has(.issuerChain) else {
       throw .usage("--issuer-key and --issuer-chain need each other")
     }
     let chain = try FoundCertificate.certificates(in: arguments.values(.issuerChain))
-    guard let certified = chain.first?.publicKey else {
+    guard let leaf = chain.first, let certified = leaf.publicKey else {
       throw .unreadable("--issuer-chain begins with a certificate whose key is on none of mdoc's curves")
     }
     let key = try KeyFile.privateKey(path, on: certified.curve)
     guard key.publicKey.encoded == certified.encoded else {
       throw .unreadable("key \(path): is not the key of the first certificate of --issuer-chain")
     }
-    return (key, chain.map { Array($0.der) })
+    return (key, chain.map { Array($0.der) }, leaf.validity.lowerBound)
   }
 
   /// - Parameter authority: the documents' authority; nil for the authority of the options.

@@ -191,14 +191,14 @@ enum MockWeb {
       request = received
     }
     let judgement = RequestJudgement(of: request.content, arrived: request.arrival, at: now)
-    if let fault = try Despite.faults(of: judgement, arguments).first {
+    if let fault = try Despite(arguments).faults(of: judgement).first {
       throw Failure(
         status: .rejected,
         message: "a wallet refuses the request: \(fault.code.rawValue): \(fault.detail ?? fault.code.entry.summary); "
           + "--despite \(fault.code.rawValue) answers it all the same")
     }
     let response = try MockCommand.made {
-      try request.response(of: wallet, agreed: agreed, authentication: authentication, variant: variant, at: now)
+      try request.response(judgement, of: wallet, agreed: agreed, authentication: authentication, variant: variant, at: now)
     }
     let json: JSON = ["protocol": .string(name), "data": response.data]
     try MockOutput.save(

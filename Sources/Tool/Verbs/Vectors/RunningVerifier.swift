@@ -52,21 +52,33 @@ struct RunningVerifier: Sendable {
     let bytes = try FileAccess.read(path, purpose: "verifier")
     let file = try read(bytes, path)
     if file.isUntried { arguments.console.printError("\(path) was made from a published API and never run.") }
-    if let note = file.note { arguments.console.printError(note) }
+    if let note = file.note { arguments.console.printError("\(file.name): \(note)") }
     let verifier = try await RunningVerifier(file, path, arguments)
-    return try await verifier.run(verifier.cases(arguments), Journal(arguments, of: bytes), arguments)
+    let report = try await verifier.run(
+      verifier.cases(arguments), Journal(arguments, of: bytes, with: verifier.variables), arguments)
+    for control in report.controlsNotPassed {
+      arguments.console.printError(
+        "\(control) was not accepted, so the other results of its protocol mean little: check the verifier's "
+          + "configuration first")
+    }
+    return report
   }
 
   static func read(_ bytes: [UInt8], _ path: String) throws(Failure) -> VerifierFile {
     let json = try readable("verifier \(path): ") { try JSON(parsing: bytes) }
     var faults = Faults()
-    guard let file = VerifierFile.shape(protocols: MockWeb.protocolNames + [apple]).read(json, "", &faults),
+    guard let file = VerifierFile.shape(
+      protocols: MockWeb.protocolNames + [apple], variants: MockVariant.all.map(\.name)
+    ).read(json, "", &faults),
       faults.isEmpty
     else { throw .unreadable("verifier \(path): " + faults.all.map(\.text).joined(separator: "; ")) }
     return file
   }
 
   private static let apple = "apple-in-app"
+
+  /// The file's variables with their values.
+  private var variables: [String] { file.variables.map { "\($0.name)=\(values[$0.name]?.text() ?? "")" } }
 
   private init(_ file: VerifierFile, _ path: String, _ arguments: Arguments) async throws(Failure) {
     (self.file, self.path) = (file, path)
@@ -212,7 +224,7 @@ struct RunningVerifier: Sendable {
       if let judgement = try verdict.judgement(on: try await caller.call(call, &values)) { return judgement }
       // A verifier may keep the session open for another response.
       if reply.status >= 400 { return VerifierFile.Verdict.judgement(byStatus: reply.status) }
-      if deadline.isPast { throw .ended(.silent(Int(seconds))) }
+      if deadline.isPast { throw .other("there was no verdict after \(seconds) s") }
       try? await Task.sleep(for: .milliseconds(100))
     }
   }
@@ -226,6 +238,10 @@ struct RunningVerifier: Sendable {
         let reply = try await caller.call(trial.start, &values)
         if reply.status < 400 { return }
         if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status) at the start of a session")) }
+        // These concern the caller, not what the variant asks for.
+        if [401, 403, 404, 405].contains(reply.status) {
+          throw .other("no session was started: HTTP \(reply.status)")
+        }
         throw .unsupported("no session for this request: HTTP \(reply.status)")
       } catch {
         guard case .ended(.crashed(let how)) = error, !how.hasPrefix("HTTP") else { throw error }
@@ -256,10 +272,12 @@ struct RunningVerifier: Sendable {
         return try await ReceivedRequest(link: link, visit, encryptedTo: key)
       }
       guard let received else { throw .other("the request is neither a link nor data of \(trial.protocolName)") }
-      let made = try Self.made(variant) { try received.response(of: wallet, variant: variant, at: now).data }
+      let judgement = RequestJudgement(of: received.content, arrived: received.arrival, at: now)
+      let made = try Self.made(variant) {
+        try received.response(judgement, of: wallet, variant: variant, at: now).data
+      }
       if trial.submit == nil {
-        let claims = RequestJudgement(of: received.content, arrived: received.arrival, at: now).claims
-        guard let address = claims?["response_uri"]?.string else { throw .other("the request has no response_uri") }
+        guard let address = judgement.claims?["response_uri"]?.string else { throw .other("the request has no response_uri") }
         return try await caller.reply { () throws(Failure) in try await visit.post(made, to: address) }
       }
       values["response"] = made
@@ -348,18 +366,29 @@ private struct Journal {
   var entries: [String: JournalEntry] = [:]
   private var output: OutputFile?
 
-  init(_ arguments: Arguments, of file: [UInt8]) throws(Failure) {
+  /// - Parameter variables: the file's variables with their values, which only a hash keeps, since they may be secret.
+  init(_ arguments: Arguments, of file: [UInt8], with variables: [String]) throws(Failure) {
     guard let path = arguments.value(.resume) else { return }
+    var circumstances = file
+    for text in variables { circumstances += Array("\n\(text)".utf8) }
+    for option in [Option.seed, .lists, .person, .issuerKey, .issuerChain] {
+      for text in arguments.values(option) { circumstances += Array("\n--\(option.name)=\(text)".utf8) }
+    }
     let head = JSON.members([
-      "verifier": .string(Hex.encode(HashAlgorithm.sha256.hash(file))), "program": .string(ProgramVersion.text),
+      "verifier": .string(Hex.encode(HashAlgorithm.sha256.hash(circumstances))),
+      "program": .string(ProgramVersion.text),
     ])
     if FileAccess.exists(path) {
       var lines: [JSON] = []
+      var isEmpty = true
       try FileAccess.readLines(path, purpose: "journal") { line, _ in
+        isEmpty = false
         if let json = try? JSON(parsing: line) { lines.append(json) }
       }
-      guard lines.isEmpty || lines.first == head else {
-        throw .usage("--resume \(path) is the journal of another verifier's file, or of another version of mdoc")
+      guard isEmpty || lines.first == head else {
+        throw .usage(
+          "--resume \(path) is no journal of this run: it is of another file, verifier, issuer or version of mdoc, or no "
+            + "journal at all")
       }
       for entry in lines.compactMap(JournalEntry.init) { entries[entry.id] = entry }
       output = try OutputFile(appendingTo: path)
@@ -380,6 +409,14 @@ private struct Journal {
 extension WalletVisit {
   fileprivate func check(_ call: VerifierFile.Call, _ values: [String: JSON]) throws(Failure) {
     if case .http(let url, _, _) = call.action { try isHere(url.text(values)) }
+  }
+}
+
+extension RunReport {
+  /// The first control of each protocol, if it was not accepted.
+  fileprivate var controlsNotPassed: [String] {
+    results.filter { $0.summary.id.hasSuffix("/" + MockVariant.good.name) && $0.outcome != .passed }
+      .map(\.summary.id)
   }
 }
 

@@ -9,15 +9,13 @@ import Vectors
 struct ReceivedRequest {
   let content: RequestJudgement.Content
   let arrival: RequestJudgement.Arrival
-  /// The request object, or the link that holds the request; empty over the Digital Credentials API.
-  private let bytes: [UInt8]
-  /// `data` of the Digital Credentials API.
+  /// `data` of `org-iso-mdoc`; nil for a request by OpenID4VP, which is answered as it was judged.
   private let data: JSON?
 
   /// The protocol over the Digital Credentials API; nil for a link.
   var protocolName: String? { arrival.protocolName }
-  /// The address of the verifier; nil over the Digital Credentials API.
-  var address: String? { arrival.link.flatMap { $0.requestURI ?? $0["response_uri"]?.string } }
+  /// The address of the verifier, or of its page.
+  var address: String? { arrival.link.map { $0.requestURI ?? $0["response_uri"]?.string } ?? arrival.origin }
 
   /// A link, whose request the visit fetches.
   init(link text: String, _ visit: WalletVisit, encryptedTo key: MockRequestKey) async throws(Failure) {
@@ -25,14 +23,13 @@ struct ReceivedRequest {
     guard let link = AuthorizationLink(text) else { throw .unreadable("the QR code is not a link with a request") }
     let fetched = try await visit.request(of: link, encryptedTo: key)
     (content, arrival, data) = (fetched.content, fetched.arrival, nil)
-    if case .object(let object) = fetched.content { bytes = object } else { bytes = Array(text.utf8) }
   }
 
   /// A request object, or a link that holds its request.
   init(object: [UInt8]) {
     let link = AuthorizationLink(String(decoding: object, as: UTF8.self))
     content = link.map { .parameters(.object($0.parameters)) } ?? .object(object)
-    (arrival, bytes, data) = (.init(link: link), object, nil)
+    (arrival, data) = (.init(link: link), nil)
   }
 
   /// An entry of the Digital Credentials API; nil if a wallet does not know it.
@@ -47,7 +44,8 @@ struct ReceivedRequest {
       content = .deviceRequest(request, encryptionInfo: data["encryptionInfo"]?.string)
     default: return nil
     }
-    (arrival, bytes, self.data) = (.init(protocolName: protocolName, origin: origin), [], data)
+    arrival = .init(protocolName: protocolName, origin: origin)
+    self.data = protocolName == "org-iso-mdoc" ? data : nil
   }
 
   /// The text itself if it is a link; otherwise the link in the picture that it names.
@@ -57,43 +55,50 @@ struct ReceivedRequest {
       throw .usage("\(text.printableLine) is neither a link with a request nor a file")
     }
     let quoted = "'" + text.replacing("'", with: "'\\''") + "'"
-    do throws(VerdictError) {
-      let line = try await HarnessChild.line(of: "zbarimg --quiet --raw -- \(quoted) | head -n 1")
-      return String(decoding: line, as: UTF8.self)
-    } catch {
-      throw .unreadable(
-        "\(text.printableLine): zbarimg (Debian: zbar-tools) found no QR code in it, or is not installed")
+    let missing = "no zbarimg"
+    let line = try? await HarnessChild.line(
+      of: "command -v zbarimg >/dev/null || { echo \(missing); exit; }; zbarimg --quiet --raw -- \(quoted) | head -n 1")
+    guard let line else { throw .unreadable("\(text.printableLine): zbarimg finds no QR code in it") }
+    let found = String(decoding: line, as: UTF8.self)
+    if found == missing { throw .usage("QR codes are read by zbarimg, which is not installed (Debian: zbar-tools)") }
+    guard AuthorizationLink(found) != nil else {
+      throw .unreadable("\(text.printableLine): its QR code is not a link with a request")
     }
+    return found
   }
 
   /// The response of a wallet whose holder agrees to `agreed`; nil agrees to everything.
+  ///
+  /// - Parameter judgement: the judgement on this request. What was judged is answered.
   func response(
-    of wallet: MockWallet, agreed: MockRequest? = nil, authentication: MockWebAuthentication = .signature,
-    variant: MockVariant, at now: Timestamp
+    _ judgement: RequestJudgement, of wallet: MockWallet, agreed: MockRequest? = nil,
+    authentication: MockWebAuthentication = .signature, variant: MockVariant, at now: Timestamp
   ) throws -> MockWebResponse {
-    guard let protocolName, let data else {
+    if let protocolName, let data {
       return try wallet.answer(
-        requestObject: bytes, request: agreed, authentication: authentication, variant: variant, at: now)
+        digitalCredential: protocolName, data: data, origin: arrival.origin ?? "", request: agreed,
+        authentication: authentication, variant: variant, at: now)
     }
     return try wallet.answer(
-      digitalCredential: protocolName, data: data, origin: arrival.origin ?? "", request: agreed,
+      parameters: judgement.claims ?? .object([]), origin: arrival.origin, request: agreed,
       authentication: authentication, variant: variant, at: now)
   }
 
   /// Who asks for what, and what is wrong with the request.
   func report(_ judgement: RequestJudgement) -> [Report] {
     let asked =
-      protocolName.flatMap { name in try? MockRequest(ofDigitalCredential: name, data: data ?? .null) }
-      ?? (try? MockRequest(ofRequestObject: bytes))
-    let documents = (asked?.documents ?? []).map { document in
-      (document.docType, document.elements.map(\.identifier).joined(separator: ", "))
-    }
+      if let request = data?["deviceRequest"]?.string {
+        try? MockRequest(deviceRequest: request)
+      } else {
+        try? MockRequest(parameters: judgement.claims ?? .object([]))
+      }
+    let documents = (asked?.documents ?? []).map { ($0.docType, $0.elements.map(\.identifier)) }
     let findings = judgement.checks.filter { $0.outcome == .failed || $0.outcome == .warning }
     return [
       .row("Asked by", judgement.client.id ?? "a party without a name", as: "client", judgement.client.id),
       .row("Signed by", judgement.client.certificates.first?.subject.text, as: "signer"),
       .member("documents", documents.map { JSON.of(["doc_type": $0.0, "elements": $0.1]) }),
-      .section([.line(.bold("Asked for")), .table(documents)]),
+      .section([.line(.bold("Asked for")), .table(documents.map { ($0.0, $0.1.joined(separator: ", ")) })]),
       findings.isEmpty
         ? .section([.member("checks", findings), .line("The request is as the standard prescribes.")])
         : .listed("Findings about the request", findings),
@@ -101,17 +106,23 @@ struct ReceivedRequest {
   }
 }
 
-/// The option by which a wallet answers a request that it must refuse.
-enum Despite {
+/// The option by which a wallet answers a request that it must refuse: the codes that it names.
+struct Despite {
   static let option = Option(
     "despite", "CODE", "answer though this check of the request fails", occurrence: .repeatable)
 
-  /// The failed checks that the option does not name.
-  static func faults(of judgement: RequestJudgement, _ arguments: Arguments) throws(Failure) -> [Check] {
-    let names = arguments.values(option)
-    if let name = names.first(where: { Code(rawValue: $0) == nil }) {
-      throw .unknown("code", name, among: CodeGroup.requests.codes.map(\.rawValue), or: " (mdoc codes lists them)")
+  private let names: [String]
+
+  init(_ arguments: Arguments) throws(Failure) {
+    names = arguments.values(Self.option)
+    let known = (CodeGroup.requests.codes + CodeGroup.readerAuthentication.codes).map(\.rawValue)
+    if let name = names.first(where: { !known.contains($0) }) {
+      throw .unknown("code of a request", name, among: known, or: " (mdoc codes lists them)")
     }
-    return judgement.faults.filter { !names.contains($0.code.rawValue) }
+  }
+
+  /// The failed checks that the option does not name.
+  func faults(of judgement: RequestJudgement) -> [Check] {
+    judgement.faults.filter { !names.contains($0.code.rawValue) }
   }
 }

@@ -23,11 +23,12 @@ enum WalletCommand {
         + "It asks whether to answer, posts the response and follows the redirect.",
       "It refuses a request with a failed check, with the error that the specification names, unless --despite names "
         + "each code. Signers are known to it by --root; without --root it knows none, and judges only signatures. It "
-        + "answers a DCQL query in full or not at all.",
+        + "answers a DCQL query in full or not at all, and compares neither its values nor its trusted_authorities.",
       "Over the Digital Credentials API, give --request, the JSON that the page passes to the browser, with --origin. "
-        + "The response is written to --out.",
-      "If the verifier is a test server on this machine, the wallet has documents of its mock authority, unless "
-        + "--seed or --issuer-key says otherwise. Other verifiers must trust the certificates of mdoc mock anchors.",
+        + "The response is written to --out, or with --json printed.",
+      "If the verifier is a test server on this machine, or the page is one's, the wallet has documents of that "
+        + "server's mock authority, unless --seed or --issuer-key says otherwise. Other verifiers must trust the "
+        + "certificates of mdoc mock anchors.",
       "Only this machine is visited, and hosts that --i-may-test names.",
       "Exit status: 0 the verifier took the response, 1 it did not, or the wallet refused or declined, 64 usage, 65 a "
         + "file cannot be read, 75 the verifier cannot be reached.",
@@ -43,28 +44,31 @@ enum WalletCommand {
 
   private static func run(_ arguments: Arguments) async throws(Failure) -> ExitStatus {
     let variant = try MockCommand.variant(arguments)
+    let despite = try Despite(arguments)
     let now = try arguments.time(.at)
     let visit = try WalletVisit(hosts: arguments.values(.mayTest))
     let request = try await request(arguments, visit)
-    var wallet = try await wallet(for: request, visit, arguments)
+    var (wallet, issuer) = try await wallet(for: request, visit, arguments)
+    try MockCommand.requireSigning(wallet)
     wallet.answersOnlyInFull = variant.name == MockVariant.good.name
     let judgement = RequestJudgement(
       of: request.content, arrived: request.arrival,
       roots: try FoundCertificate.certificates(in: arguments.values(.readerRoot)), at: now)
 
-    let shown = request.report(judgement)
+    let shown = request.report(judgement) + [.row("Documents of", issuer, as: "issuer")]
     if !arguments.has(.json) { arguments.console.print(shown) }
-    let faults = try Despite.faults(of: judgement, arguments)
     let answer: Answer
-    if let fault = faults.first {
+    if let fault = despite.faults(of: judgement).first {
       answer = .error(WalletError(for: fault.code), "refused", of: fault.code)
     } else if try !agrees(arguments) {
       answer = .error(.accessDenied, "declined")
     } else {
       do {
-        answer = .response(try request.response(of: wallet, variant: variant, at: now))
+        answer = .response(try request.response(judgement, of: wallet, variant: variant, at: now))
       } catch MockError.noRequestedDocument {
         answer = .error(.accessDenied, "the wallet does not have what is required")
+      } catch MockError.unreadableRequest(let reason) {
+        answer = .error(.invalidRequest, reason)
       } catch let error as MockError {
         throw .usage(error.description)
       } catch {
@@ -87,6 +91,9 @@ enum WalletCommand {
       return try await ReceivedRequest(link: link, visit, encryptedTo: key)
     case (nil, let path?):
       guard let origin = arguments.value(.pageOrigin) else { throw .usage("--request needs the page's --origin") }
+      guard arguments.has(.answerFile) || arguments.has(.json) else {
+        throw .usage("--request needs --out for the response, or --json")
+      }
       let bytes = try FileAccess.read(path, purpose: "request")
       let json = try readable("request \(path): ") { try JSON(parsing: bytes) }
       let requests = json["requests"]?.array ?? json["digital"]?["requests"]?.array ?? [json]
@@ -111,19 +118,20 @@ enum WalletCommand {
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
-  /// A wallet of the authority that the options name; otherwise of the test server that sends the request.
+  /// A wallet of the authority that the options name; otherwise of the test server that sends the request. The text
+  /// names the authority.
   private static func wallet(
     for request: ReceivedRequest, _ visit: WalletVisit, _ arguments: Arguments
-  ) async throws(Failure) -> MockWallet {
-    let isNamed = [Option.seed, .lists, .issuerKey].contains(where: arguments.has)
-    guard !isNamed, let address = request.address, try visit.isHere(address),
+  ) async throws(Failure) -> (MockWallet, issuer: String) {
+    if arguments.has(.issuerKey) { return (try MockCommand.wallet(arguments), "the signer of --issuer-chain") }
+    guard !arguments.has(.seed), let address = request.address, (try? visit.isHere(address)) == true,
       let reply = try? await visit.exchange(
         WebMessage(body: nil), with: Self.origin(of: address) + "/playground/config.json"),
       let mock = reply.json?["mock"], let seed = mock["seed"]?.string.flatMap(Hex.decode),
       let lists = mock["lists"]?.string
-    else { return try MockCommand.wallet(arguments) }
+    else { return (try MockCommand.wallet(arguments), "the mock authority of mdoc mock anchors") }
     let authority = try MockCommand.authority(arguments, seed: seed, lists: lists)
-    return try MockCommand.wallet(arguments, of: authority)
+    return (try MockCommand.wallet(arguments, of: authority), "the test server's mock authority")
   }
 
   /// Scheme, host and port.
@@ -161,12 +169,10 @@ enum WalletCommand {
     }
     if let name = request.protocolName {
       let json: JSON = ["protocol": .string(name), "data": fields]
+      report.append(.member("response", json))
       if let path = arguments.value(.answerFile) {
         try FileAccess.write(json.fileContent, to: path)
         report.append(.row("Written", path, as: "file"))
-      } else {
-        report.append(.member("response", json))
-        report.append(.verbatim(json.text()))
       }
       return (report, isRight ? .done : .rejected)
     }
@@ -178,11 +184,13 @@ enum WalletCommand {
     }
     let reply = try await visit.post(fields, to: address)
     report.append(.row("The verifier replied", reply.text, as: "status", reply.status))
+    report.append(.member("code", reply.code))
     if let redirect = reply.redirect {
       report.append(.row("It leads to", redirect, as: "redirect_uri"))
-      if (try? visit.isHere(redirect)) != nil {
-        report.append(.row("which replied", try await visit.follow(redirect).text, as: "redirect_reply"))
-      }
+      // The verifier has the response, whatever becomes of the redirect.
+      let outcome: String
+      do throws(Failure) { outcome = try await visit.follow(redirect).text } catch { outcome = error.message }
+      report.append(.row("which replied", outcome, as: "redirect_reply"))
     }
     return (report, isRight && reply.isSuccess ? .done : .rejected)
   }
@@ -191,7 +199,7 @@ enum WalletCommand {
 extension Option {
   fileprivate static let requestFile = Option(
     "request", "FILE", "the JSON of a Digital Credentials API request: an entry with protocol and data, or several")
-  fileprivate static let answerFile = Option("out", "FILE", "write the response there (default: print it)")
+  fileprivate static let answerFile = Option("out", "FILE", "where to write the response to --request")
   fileprivate static let readerRoot = Option(
     "root", "PEM", "a signer that the wallet knows, or an authority that signers chain to", occurrence: .repeatable)
   fileprivate static let yes = Option(flag: "yes", "answer without asking")

@@ -30,11 +30,10 @@ struct WalletVisit: Sendable {
     /// The address that the wallet opens after its response (OpenID4VP 1.0, 8.2).
     var redirect: String? { json?["redirect_uri"]?.string }
 
-    /// The status, and the code if the body is a problem.
-    var text: String {
-      let code = json?["code"]?.string ?? json?["error"]?.string
-      return "HTTP \(status)" + (code.map { ", \($0)" } ?? "")
-    }
+    /// The code of a problem or an error.
+    var code: String? { json?["code"]?.string ?? json?["error"]?.string }
+
+    var text: String { "HTTP \(status)" + (code.map { ", \($0)" } ?? "") }
   }
 
   private let web: WebPoster
@@ -45,6 +44,9 @@ struct WalletVisit: Sendable {
   ///   - hosts: the hosts that may be visited besides this machine.
   ///   - seconds: the time for one exchange.
   init(hosts: [String] = [], seconds: Int64 = 30, atOnce: Int = 1) throws(Failure) {
+    if let host = hosts.first(where: { $0.contains("/") }) {
+      throw .usage("--i-may-test takes a host alone, such as verifier.example, not \(host.printableLine)")
+    }
     self.hosts = hosts.map { $0.lowercased() }
     rules = FetchRules(
       allowsPlainHTTP: true, allowsOtherPorts: true, allowsLoopback: true,
@@ -110,7 +112,10 @@ struct WalletVisit: Sendable {
       message = Self.form(fields, accept: accept)
     }
     let reply = try await exchange(message, with: address)
-    guard reply.status == 200 else { throw .temporary("the request could not be fetched: \(reply.text)") }
+    guard reply.status == 200 else {
+      let status: ExitStatus = (400..<500).contains(reply.status) ? .rejected : .temporary
+      throw Failure(status: status, message: "the request could not be fetched: \(reply.text)")
+    }
     arrival.mediaType = reply.mediaType
     let parts = reply.body.count { $0 == UInt8(ascii: ".") } + 1
     guard let key, parts == 5 else { return Request(content: .object(reply.body), arrival: arrival) }

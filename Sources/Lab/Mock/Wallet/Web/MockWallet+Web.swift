@@ -31,6 +31,17 @@ extension MockWallet {
     return try answer(parsed, request: request, authentication: authentication, variant: variant, at: now)
   }
 
+  /// The response to the parameters of an OpenID4VP request.
+  ///
+  /// - Parameter origin: the page's origin over the Digital Credentials API; nil for a request by link.
+  package func answer(
+    parameters: JSON, origin: String? = nil, request: MockRequest? = nil,
+    authentication: MockWebAuthentication = .signature, variant: MockVariant = .good, at now: Timestamp
+  ) throws -> MockWebResponse {
+    let parsed = try OpenID4VPRequest(parameters: parameters, origin: origin)
+    return try answer(parsed, request: request, authentication: authentication, variant: variant, at: now)
+  }
+
   private func respondByAnnexC(
     _ data: JSON, origin: String, request: MockRequest?, variant: MockVariant, at now: Timestamp
   ) throws -> MockWebResponse {
@@ -67,17 +78,16 @@ extension MockWallet {
 }
 
 extension MockRequest {
-  /// The documents that a request object or a link asks for.
-  package init(ofRequestObject object: [UInt8]) throws {
-    self = try OpenID4VPRequest(requestObject: object).requested.request
+  /// The documents that the parameters of an OpenID4VP request ask for.
+  package init(parameters: JSON) throws {
+    self =
+      try parameters["presentation_definition"].map { try RequestedDocuments(presentationDefinition: $0).request }
+      ?? RequestedDocuments(dcql: parameters["dcql_query"] ?? .null).request
   }
 
-  /// The documents that an entry of a Digital Credentials API request asks for.
-  package init(ofDigitalCredential protocolName: String, data: JSON) throws {
-    self =
-      protocolName == MockProtocol.annexC
-      ? try RequestedDocuments(deviceRequest: data["deviceRequest"]?.string ?? "").request
-      : try OpenID4VPRequest(protocolName: protocolName, data: data, origin: "").requested.request
+  /// The documents that a DeviceRequest in base64url asks for.
+  package init(deviceRequest: String) throws {
+    self = try RequestedDocuments(deviceRequest: deviceRequest).request
   }
 }
 

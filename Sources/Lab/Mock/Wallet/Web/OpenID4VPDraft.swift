@@ -218,10 +218,14 @@ struct OpenID4VPRequest: Sendable {
     try self.init(parameters, channel: .digitalCredentialsAPI(origin: origin))
   }
 
-  /// - Parameter requestObject: a compact JWS (RFC 9101), or a link with the parameters.
+  /// - Parameter requestObject: a compact JWS (RFC 9101).
   init(requestObject: [UInt8]) throws {
-    let text = String(decoding: requestObject, as: UTF8.self)
-    let parameters = try text.contains("://") ? Self.parameters(ofLink: text) : Self.payload(ofCompact: text)
+    try self.init(parameters: Self.payload(ofCompact: String(decoding: requestObject, as: UTF8.self)))
+  }
+
+  /// - Parameter origin: the page's origin over the Digital Credentials API; nil for a request by link.
+  init(parameters: JSON, origin: String? = nil) throws {
+    if let origin { return try self.init(parameters, channel: .digitalCredentialsAPI(origin: origin)) }
     guard let responseURI = parameters["response_uri"]?.string else {
       throw MockError.unreadableRequest("response_uri is missing")
     }
@@ -250,34 +254,13 @@ struct OpenID4VPRequest: Sendable {
     }
     // In OpenID4VP 1.0, the request lists the supported encryptions; the default is A128GCM. In Annex B, it names one
     // encryption.
-    let supported = metadata?["encrypted_response_enc_values_supported"]?.array?.compactMap(\.string)
-    encryption =
-      metadata?["authorization_encrypted_response_enc"]?.string
-      ?? supported?.first { ["A128GCM", "A256GCM"].contains($0) } ?? "A128GCM"
-  }
-
-  /// The parameters in the link's query. Objects are JSON text.
-  private static func parameters(ofLink link: String) throws -> JSON {
-    let members = try link.split(separator: "?", maxSplits: 1).last?.split(separator: "&").map { pair in
-      let parts = pair.split(separator: "=", maxSplits: 1).map { Array($0.utf8) }
-      var value: [UInt8] = []
-      var rest = (parts.last ?? [])[...]
-      while let byte = rest.popFirst() {
-        guard byte == UInt8(ascii: "%") else {
-          value.append(byte)
-          continue
-        }
-        guard let decoded = Hex.decode(String(decoding: rest.prefix(2), as: UTF8.self)), rest.count >= 2 else {
-          throw MockError.unreadableRequest("the link is not percent-encoded")
-        }
-        value += decoded
-        rest = rest.dropFirst(2)
-      }
-      let json = value.first == UInt8(ascii: "{") ? try? JSON(parsing: value) : nil
-      return JSON.Member(
-        String(decoding: parts[0], as: UTF8.self), json ?? .string(String(decoding: value, as: UTF8.self)))
+    let supported = metadata?["encrypted_response_enc_values_supported"]?.array?.compactMap(\.string) ?? ["A128GCM"]
+    let known = ["A128GCM", "A256GCM"]
+    let chosen = metadata?["authorization_encrypted_response_enc"]?.string ?? supported.first(where: known.contains)
+    guard let chosen else {
+      throw MockError.unreadableRequest("client_metadata offers no content encryption of \(known)")
     }
-    return JSON.object(members ?? [])
+    encryption = chosen
   }
 
   private static func payload(ofCompact text: String?) throws -> JSON {

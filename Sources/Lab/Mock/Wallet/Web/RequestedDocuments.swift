@@ -181,9 +181,16 @@ extension RequestedDocuments {
   }
 
   private static func query(_ credential: JSON) throws -> Query {
-    guard let id = credential["id"]?.string, let format = credential["format"]?.string,
-      ["mso_mdoc", "mso_mdoc_zk"].contains(format), let docType = credential["meta"]?["doctype_value"]?.string
-    else { throw MockError.unreadableRequest("a credential query must be for an mdoc") }
+    guard let id = credential["id"]?.string, let format = credential["format"]?.string else {
+      throw MockError.unreadableRequest("a credential query has no id or format")
+    }
+    // The wallet has no document of another format.
+    guard ["mso_mdoc", "mso_mdoc_zk"].contains(format) else {
+      return Query(id: id, document: .init(docType: format, elements: []))
+    }
+    guard let docType = credential["meta"]?["doctype_value"]?.string else {
+      throw MockError.unreadableRequest("a credential query for an mdoc has no doctype_value")
+    }
     let claims = (credential["claims"]?.array ?? []).compactMap {
       claim -> (id: String?, element: MockRequest.Document.Element)? in
       let path = (claim["path"]?.array ?? []).compactMap(\.string)
