@@ -274,6 +274,23 @@ import Testing
     #expect(silent?["ended"] == "gave no reply in 2 s", "\(String(describing: silent))")
   }
 
+  @Test func `A verifier that begins no session any more fails the run, and a control that fails is named`()
+    async throws
+  {
+    let scratch = try Scratch()
+    let listener = try ScriptedListener(replies: [Self.reply(200), Self.reply(401), Self.reply(401)])
+    let json: JSON = [
+      "name": "Expired",
+      "protocols": [
+        "openid4vp": ["start": ["url": .string(listener.url)], "request": "openid4vp://?client_id=a&response_uri=b"]
+      ],
+    ]
+    let run = await run(try scratch.write("verifier.json", json.serialized()), scratch)
+    #expect(run.status == 1, "\(run.output) \(run.error)")
+    #expect(run.output.contains("no session was started: HTTP 401"), "\(run.output)")
+    #expect(run.error.contains("openid4vp/good was not accepted"), "\(run.error)")
+  }
+
   @Test func `A stopped run goes on where it stopped`() async throws {
     let scratch = try Scratch()
     let journal = scratch("journal.jsonl")
@@ -291,7 +308,12 @@ import Testing
       "verifier.json",
       String(decoding: scratch.read("verifier.json"), as: UTF8.self).replacing(listener.url, with: again.url))
     let other = await run(moved, scratch, "--resume", journal)
-    #expect(other.status == 64 && other.error.contains("the journal of another verifier's file"))
+    #expect(other.status == 64 && other.error.contains("is no journal of this run"))
+    let seeded = await run(path, scratch, "--resume", journal, "--seed", "01")
+    #expect(seeded.status == 64 && seeded.error.contains("is no journal of this run"), "another issuer's")
+    let notes = try scratch.write("notes.txt", "Buy milk.\n")
+    #expect(await run(path, scratch, "--resume", notes).status == 64)
+    #expect(scratch.read("notes.txt") == Array("Buy milk.\n".utf8))
     // The same file, with the address of the second listener from the start.
     let renamed = try Self.head(of: scratch.read("verifier.json"), before: Array(lines[0].utf8))
     try scratch.write("journal.jsonl", ([renamed] + lines[1...2]).joined(separator: "\n") + "\n{\"id\": \"openid4vp-v1")

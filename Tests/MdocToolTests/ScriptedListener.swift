@@ -47,7 +47,9 @@ final class ScriptedListener: Sendable {
       let count = recv(connection, &chunk, chunk.count, 0)
       guard count > 0 else { return }
       text += String(decoding: chunk[..<count], as: UTF8.self)
-      guard let head = text.firstRange(of: "\r\n\r\n"),
+      let head = text.firstRange(of: "\r\n\r\n")
+      if head != nil, text.hasPrefix("GET ") { return }
+      guard let head,
         let length = text.firstMatch(of: /Content-Length: (\d+)/).flatMap({ Int($0.1) })
       else { continue }
       if text[head.upperBound...].utf8.count >= length { return }

@@ -113,17 +113,8 @@ import Testing
     let listener = try ScriptedListener(replies: [
       nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
     ])
-    let query =
-      #"{"credentials":[{"id":"a","format":"mso_mdoc","meta":{"doctype_value":"org.iso.18013.5.1.mDL"},"#
-      + #""claims":[{"path":["org.iso.18013.5.1","given_name"]}]}]}"#
-    let metadata = #"{"vp_formats_supported":{"mso_mdoc":{"issuerauth_alg_values":[-7],"deviceauth_alg_values":[-7]}}}"#
-    let link =
-      "openid4vp://?"
-      + FormEncoding.text(of: [
-        ("client_id", "redirect_uri:\(listener.url)"), ("response_uri", listener.url), ("response_type", "vp_token"),
-        ("response_mode", "direct_post"), ("nonce", "n-0S6_WzA2Mj-0123456789"), ("dcql_query", query),
-        ("client_metadata", metadata), ("transaction_data", #"["eyJ0eXBlIjoieCJ9"]"#),
-      ])
+    let asked = parameters(listener, query: #"{"credentials":[\#(Self.mdoc)]}"#)
+    let link = "openid4vp://?" + FormEncoding.text(of: asked + [("transaction_data", #"["eyJ0eXBlIjoieCJ9"]"#)])
     let run = await Run("wallet", "--yes", "--json", link)
     #expect(run.status == 1, "\(run.output) \(run.error)")
     #expect(try run.json()["error"] == "invalid_transaction_data", "\(run.output)")
@@ -135,17 +126,15 @@ import Testing
     let (verifier, scratch) = (try Verifier(), try Scratch())
     let session = try await verifier.session(protocolName)
     try scratch.write("request", (session["requests"]?.array?.first ?? .null).serialized())
-    let arguments = ["wallet", "--yes", "--request", scratch("request"), "--out", scratch("response"), "--seed"]
-    let authority = verifier.mode.authority
-    let seed = [Hex.encode(authority.seedBytes), "--lists", authority.addresses.base]
+    let arguments = ["wallet", "--yes", "--request", scratch("request"), "--out", scratch("response")]
     let origin = verifier.mode.origins[0]
-    let run = await Run(arguments + seed + ["--origin", origin])
+    let run = await Run(arguments + ["--origin", origin])
     #expect(run.status == 0, "\(run.output) \(run.error)")
     let submitted = try await verifier.client.post(
       "/v1/verification_sessions/\(session["id"]?.string ?? "")/submit", JSON(parsing: scratch.read("response")))
     #expect(submitted.body["status"] == "verified", "\(submitted.body)")
     if protocolName.hasSuffix("signed"), !protocolName.contains("unsigned") {
-      let elsewhere = await Run(arguments + seed + ["--origin", "https://evil.example", "--json"])
+      let elsewhere = await Run(arguments + ["--origin", "https://evil.example", "--json"])
       #expect(elsewhere.status == 1 && elsewhere.output.contains("reader_auth.origin_mismatch"), "\(elsewhere.output)")
     }
     await verifier.stop()
@@ -155,14 +144,62 @@ import Testing
     arguments: [
       (["openid4vp://?client_id=a&request_uri=https://verifier.example/request"], "--i-may-test verifier.example"),
       (["no-such-file.png"], "neither a link"), ([], "either a link or --request"),
-      (["--despite", "request.nothing", "openid4vp://?client_id=a"], "no code request.nothing"),
+      (["--despite", "request.nothing", "openid4vp://?client_id=a"], "no code of a request request.nothing"),
       (["--issuer-key", "key.pem", "openid4vp://?client_id=a"], "need each other"),
-      (["--request", "request.json"], "--origin"),
+      (["--request", "request.json"], "--origin"), (["--request", "r", "--origin", "https://a.example"], "--out"),
+      (["--i-may-test", "https://a.example", "openid4vp://?client_id=a"], "a host alone"),
+      (["--yes", "--device-curve", "X25519", "openid4vp://?client_id=a"], "cannot sign"),
     ])
   func `What cannot be done is said`(arguments: [String], message: String) async {
     let run = await Run(["wallet"] + arguments)
     #expect(run.status == 64, "\(run.output)")
     #expect(run.hasOneLineOfError && run.error.contains(message), "\(run.error)")
+  }
+
+  /// The parameters of an unsigned request for one mDL element, to a listener.
+  private func parameters(_ listener: ScriptedListener, query: String) -> [(name: String, value: String)] {
+    let metadata = #"{"vp_formats_supported":{"mso_mdoc":{"issuerauth_alg_values":[-7],"deviceauth_alg_values":[-7]}}}"#
+    return [
+      ("client_id", "redirect_uri:\(listener.url)"), ("response_uri", listener.url), ("response_type", "vp_token"),
+      ("response_mode", "direct_post"), ("nonce", "n-0S6_WzA2Mj-0123456789"), ("dcql_query", query),
+      ("client_metadata", metadata),
+    ]
+  }
+
+  private static let mdoc =
+    #"{"id":"a","format":"mso_mdoc","meta":{"doctype_value":"org.iso.18013.5.1.mDL"},"#
+    + #""claims":[{"path":["org.iso.18013.5.1","given_name"]}]}"#
+
+  @Test func `A document of another format may stand beside, and a lost redirect loses no reply`() async throws {
+    let body = #"{"redirect_uri":"http://127.0.0.1:1/"}"#
+    let listener = try ScriptedListener(replies: [
+      nil,
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body,
+    ])
+    let other = #"{"id":"b","format":"dc+sd-jwt","meta":{"vct_values":["x"]},"claims":[{"path":["y"]}]}"#
+    let query = #"{"credentials":[\#(other),\#(Self.mdoc)],"credential_sets":[{"options":[["b"],["a"]]}]}"#
+    let run = await Run(
+      "wallet", "--yes", "--json", "openid4vp://?" + FormEncoding.text(of: parameters(listener, query: query)))
+    #expect(run.status == 0, "\(run.output) \(run.error)")
+    let json = try run.json()
+    #expect(json["answered"] == "good" && json["status"] == 200, "\(json)")
+    #expect(json["redirect_reply"]?.string?.contains("connect") == true, "\(json)")
+  }
+
+  @Test func `Variants that need another certificate are not for a given signer`() async throws {
+    let (verifier, scratch) = (try Verifier(), try Scratch())
+    let authority = verifier.mode.authority
+    let now = Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970))
+    let signer = try MockSigner(authority: authority, under: authority.certificateIssuer(.good), at: now)
+    try scratch.write("key", Hex.encode(signer.key.scalar().exposed()))
+    try scratch.write("chain", PEM.encode(certificate: authority.documentSigner(at: now)))
+    let session = try await verifier.session("openid4vp")
+    let run = await Run([
+      "wallet", "--yes", "--variant", "signer-expired", "--issuer-key", scratch("key"), "--issuer-chain",
+      scratch("chain"), try verifier.link(session),
+    ])
+    #expect(run.status == 64 && run.error.contains("another certificate"), "\(run.error)")
+    await verifier.stop()
   }
 
   @Test func `Without a terminal nothing is answered unasked`() async throws {

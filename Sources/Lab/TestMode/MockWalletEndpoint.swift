@@ -3,6 +3,7 @@ import Base
 import CBOR
 import Mdoc
 import Mock
+import Presentation
 import Sessions
 
 /// The mock wallet behind `POST /v1/test/mock_responses`. It acts as test mode's phone and, in proximity, also as the

@@ -225,13 +225,16 @@ struct OpenID4VPRequest: Sendable {
 
   /// - Parameter origin: the page's origin over the Digital Credentials API; nil for a request by link.
   init(parameters: JSON, origin: String? = nil) throws {
-    if let origin { return try self.init(parameters, channel: .digitalCredentialsAPI(origin: origin)) }
-    guard let responseURI = parameters["response_uri"]?.string else {
+    let channel: Channel
+    if let origin {
+      channel = .digitalCredentialsAPI(origin: origin)
+    } else if let responseURI = parameters["response_uri"]?.string {
+      let isAnnexB = parameters["presentation_definition"] != nil
+      channel = isAnnexB ? .annexB(responseURI: responseURI) : .redirect(responseURI: responseURI)
+    } else {
       throw MockError.unreadableRequest("response_uri is missing")
     }
-    let isAnnexB = parameters["presentation_definition"] != nil
-    try self.init(
-      parameters, channel: isAnnexB ? .annexB(responseURI: responseURI) : .redirect(responseURI: responseURI))
+    try self.init(parameters, channel: channel)
   }
 
   private init(_ parameters: JSON, channel: Channel) throws {
