@@ -10,7 +10,7 @@ extension ReaderVerifier {
   public func verify(requestObject text: [UInt8], origin: String?, at now: Timestamp) -> ReaderReport {
     var checks = CheckList(expecting: 6)
     let isCompact = Self.isCompact(text)
-    guard let objects = Self.compactObjects(text, isCompact: isCompact), !objects.isEmpty,
+    guard let objects = Self.compactObjects(text), !objects.isEmpty,
       objects.count <= Limits.documents
     else {
       checks.failed(.readerRequestMalformed, "it is not a JWS")
@@ -39,8 +39,8 @@ extension ReaderVerifier {
   }
 
   /// Each signature as a separate compact JWS; nil if the text is neither serialization.
-  private static func compactObjects(_ text: [UInt8], isCompact: Bool) -> [[UInt8]]? {
-    guard !isCompact else { return text.count(where: { $0 == UInt8(ascii: ".") }) == 2 ? [text] : nil }
+  static func compactObjects(_ text: [UInt8]) -> [[UInt8]]? {
+    guard !isCompact(text) else { return text.count(where: { $0 == UInt8(ascii: ".") }) == 2 ? [text] : nil }
     guard let json = try? JSON(parsing: text), let payload = json["payload"]?.string,
       let signatures = json["signatures"]?.array
     else { return nil }
@@ -48,11 +48,6 @@ extension ReaderVerifier {
       let parts = [signature["protected"]?.string ?? "", payload, signature["signature"]?.string ?? ""]
       return Array(parts.joined(separator: ".").utf8)
     }
-  }
-
-  /// The request object with its first signature, as a compact JWS.
-  static func firstObject(_ text: [UInt8]) -> [UInt8]? {
-    compactObjects(text, isCompact: isCompact(text))?.first
   }
 
   /// Whether the text is no JSON object, the other serialization.
@@ -100,7 +95,7 @@ extension ReaderVerifier {
     guard let name = (namedInHeader ? jws.header["client_id"] : claims?["client_id"])?.string else {
       return checks.failed(.readerClientMismatch, "client_id is missing")
     }
-    let client = ClientName(name, of: claims)
+    let client = ClientName(name, of: namedInHeader ? nil : claims)
     let identifier = client.name
     switch client.prefix {
     case "x509_hash":

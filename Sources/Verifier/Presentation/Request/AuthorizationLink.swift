@@ -8,6 +8,7 @@ public struct AuthorizationLink: Sendable {
   public let scheme: String
   /// In the link's order, decoded. Parameters whose value is an object or an array are parsed (OpenID4VP 1.0, 5.1).
   public let parameters: [JSON.Member]
+  let hasFragment: Bool
 
   /// Nil unless the text is a URI with a query.
   public init?(_ text: String) {
@@ -18,6 +19,7 @@ public struct AuthorizationLink: Sendable {
       let members = FormEncoding.members(of: parts[1])
     else { return nil }
     self.scheme = scheme.lowercased()
+    hasFragment = text.contains("#")
     parameters = members.map { name, value in
       let json = Self.structured.contains(name) ? try? JSON(parsing: Array(value.utf8)) : nil
       return JSON.Member(name, json ?? .string(value))
@@ -46,16 +48,18 @@ struct VerifierAddress {
   let isEncrypted: Bool
   let hasFragment: Bool
 
-  /// Nil unless the text is an absolute `http` or `https` address with a host.
+  /// Nil unless the text is an absolute `http` or `https` address (RFC 3986) with a host, and without user information.
   init?(_ text: String) {
-    guard text.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else { return nil }
-    let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, ["https", "http"].contains(parts[0].lowercased()) else { return nil }
-    let authority = parts[1].prefix { !["/", "?", "#"].contains($0) }
-    let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
-    guard !name.isEmpty, !authority.contains("@") else { return nil }
-    host = name.lowercased()
-    isEncrypted = parts[0].lowercased() == "https"
+    let pattern =
+      #/
+      (https?):// ([a-z0-9._\-]+ | \[[0-9a-f:.]+\]) (?: :([0-9]+))?
+      (?: [/?\#] (?: [a-z0-9._~!$&'()*+,;=:@/?\#\-] | %[0-9a-f]{2})*)?
+      /#
+    guard text.utf8.allSatisfy({ $0 < 0x80 }), let match = text.wholeMatch(of: pattern.ignoresCase()),
+      match.3.map({ UInt16($0) != nil }) ?? true
+    else { return nil }
+    host = match.2.lowercased()
+    isEncrypted = match.1.lowercased() == "https"
     hasFragment = text.contains("#")
   }
 
@@ -65,6 +69,6 @@ struct VerifierAddress {
   private var isLoopback: Bool {
     let octets = host.split(separator: ".", omittingEmptySubsequences: false)
     return ["localhost", "[::1]"].contains(host)
-      || octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+      || octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil && !$0.contains("-") }
   }
 }

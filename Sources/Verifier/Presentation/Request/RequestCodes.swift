@@ -11,7 +11,7 @@ extension Code {
     "request.media_type", "The reply with the request object has another media type", "RFC 9101, 5.2.3",
     "Reply with `application/oauth-authz-req+jwt`.", passes: "The request object has its media type")
   static let requestLinkMalformed = Code(
-    "request.link_malformed", "The link lacks client_id, or has parameters that exclude each other", "RFC 9101, 5",
+    "request.link_malformed", "The link lacks client_id, or has a fragment or conflicting parameters", "RFC 9101, 5",
     "Send client_id with either request_uri or request, each once.", passes: "The link's parameters fit together")
   static let requestAddress = Code(
     "request.uri_invalid", "request_uri or response_uri is missing, not https, or has a fragment",
@@ -90,7 +90,7 @@ extension Code {
     "Copy wallet_nonce from the wallet's POST, and omit it after GET.", passes: "The request is for this wallet's POST")
   static let requestFormats = Code(
     "request.vp_formats", "client_metadata does not describe the format of mdocs", "\(openID), B.2.2; \(annexB)",
-    "Send `vp_formats_supported` with `mso_mdoc`, and only COSE's numbers in its lists.",
+    "Send `vp_formats_supported` with `mso_mdoc`, and COSE's numbers in its lists, ES256 for HAIP.",
     passes: "The verifier says which mdocs it accepts")
   static let requestEncryptionKey = Code(
     "request.encryption_key", "client_metadata has no usable key to encrypt the response to", "\(openID), 5.1 and 8.3",
@@ -138,8 +138,8 @@ extension Code {
     "request.haip_encryption", "The response is not encrypted by A128GCM or A256GCM to a key on P-256", "HAIP 1.0, 5",
     .haip, passes: "The verifier offers the profile's encryption")
   static let requestItems = Code(
-    "request.items_malformed", "A document's request lacks docType, or elements with intentToRetain",
-    "\(iso), 8.3.2.1.2.1", .form, passes: "Each document's request has the prescribed form")
+    "request.items_malformed", "A document's request or deviceRequestInfo does not have the prescribed form",
+    "\(iso), 8.3.2.1.2.1; \(edition2), 10.2", .form, passes: "Each document's request has the prescribed form")
   static let requestVersion = Code(
     "request.version", "version does not fit the members of the DeviceRequest", "\(edition2), 10.2.2",
     "Use 1.1 with deviceRequestInfo or readerAuthAll, otherwise 1.0.", passes: "The version fits the request",

@@ -54,9 +54,10 @@ public struct RequestJudgement: Sendable {
 
   /// The requesting party, as far as the request names it.
   public struct Client: Sendable {
-    /// `client_id` with its prefix; nil over the Digital Credentials API, unless one reader signed.
+    /// `client_id` with its prefix, of several signers the first valid one's. Nil for an unsigned request over the
+    /// Digital Credentials API: there the page's origin is the client.
     public let id: String?
-    /// The first signer's certificates, its own first; empty for an unsigned request.
+    /// The certificates of the first valid signer, otherwise of the first; empty for an unsigned request.
     public let certificates: [Certificate]
   }
 
@@ -68,6 +69,18 @@ public struct RequestJudgement: Sendable {
   /// The failed checks.
   public var faults: [Check] { checks.filter { $0.outcome == .failed } }
 
+  /// Whether it is certain whose request it is. If not, a wallet posts nothing to `response_uri`, not even an error.
+  public var isClientKnown: Bool {
+    (client.id != nil || claims?["response_uri"] == nil) && !faults.contains { Self.clientCodes.contains($0.code) }
+  }
+
+  private static let clientCodes =
+    CodeGroup.readerAuthentication.codes + [
+      .requestProtocolMismatch, .requestLinkMalformed, .requestAddress, .requestClientMismatch, .requestSignerChain,
+      .requestClientPrefixUnknown, .requestSignatureForbidden, .requestSignatureMissing, .requestResponseURIForeign,
+      .requestWalletNonce,
+    ]
+
   /// - Parameter roots: authorities of readers. If there are none, trust in the signer is not judged, but its signature
   ///   and dates are.
   public init(
@@ -75,6 +88,8 @@ public struct RequestJudgement: Sendable {
     profile: Profile = .openID4VP
   ) {
     var signer = SignerChecks(roots: roots)
+    var signing = RequestRules.Signing.unsigned
+    var id: String?
     switch content {
     case .deviceRequest(let bytes, let encryptionInfo):
       claims = nil
@@ -86,22 +101,25 @@ public struct RequestJudgement: Sendable {
         signer.list.notRun(.readerSignatureInvalid, "it needs the page's origin and encryptionInfo")
       }
     case .object(let text):
-      let jws = ReaderVerifier.firstObject(text).flatMap { try? CompactJWS(parsing: $0) }
-      claims = jws.flatMap { try? JSON(parsing: $0.payload) }.flatMap { $0.object == nil ? nil : $0 }
-      let isCertified = ClientName(of: claims).isCertified || claims?["client_id"] == nil
+      signing = ReaderVerifier.isCompact(text) ? .once : .severally
+      let objects = ReaderVerifier.compactObjects(text) ?? []
+      let payload = objects.first.flatMap { try? CompactJWS(parsing: $0) }?.payload
+      claims = payload.flatMap { try? JSON(parsing: $0) }.flatMap { $0.object == nil ? nil : $0 }
+      let isCertified = signing == .severally || ClientName(of: claims).isCertified || claims?["client_id"] == nil
       signer.check(isCertified: isCertified) { $0.verify(requestObject: text, origin: arrival.origin, at: now) }
-      signer.checkChain(jws?.header.certificateChain ?? [], isStrict: profile == .haip)
+      let header = objects.dropFirst(signer.valid ?? 0).first.flatMap { try? CompactJWS(parsing: $0) }?.header
+      signer.checkChain(header?.certificateChain ?? [], isStrict: profile == .haip)
+      id = signing == .once ? claims?["client_id"]?.string : signer.valid.flatMap { _ in header?["client_id"]?.string }
     case .parameters(let parameters):
       claims = parameters.object == nil ? nil : parameters
       if claims == nil { signer.list.failed(.requestParameterMalformed, "the parameters are not a JSON object") }
     }
     if let claims {
-      let signing: RequestRules.Signing =
-        if case .object(let text) = content { ReaderVerifier.isCompact(text) ? .once : .severally } else { .unsigned }
       var rules = RequestRules(claims: claims, arrival: arrival, signing: signing, now: now, checks: signer.list)
       signer.list = rules.check(profile)
+      if signing == .unsigned, !rules.isOverAPI { id = claims["client_id"]?.string }
     }
-    client = Client(id: claims?["client_id"]?.string, certificates: signer.certificates)
+    client = Client(id: id, certificates: signer.certificates)
     signer.list.skipRest(of: CodeGroup.requests.codes)
     checks = signer.list.checks
   }
@@ -112,6 +130,8 @@ private struct SignerChecks {
   let roots: [Certificate]
   var list = CheckList()
   var certificates: [Certificate] = []
+  /// The index of the first valid signature.
+  var valid: Int?
 
   init(roots: [Certificate]) { self.roots = roots }
 
@@ -122,9 +142,11 @@ private struct SignerChecks {
     isOptional: Bool = false, isCertified: Bool = true, _ verify: (ReaderVerifier) -> ReaderReport
   ) {
     var report = verify(ReaderVerifier(roots: roots))
-    certificates = report.signatures.first?.certificates ?? []
+    let paths = report.signatures.map(\.certificates)
     // Without roots, each signer is its own root, so that its dates and its signature are checked all the same.
     if roots.isEmpty { report = verify(ReaderVerifier(roots: report.signatures.compactMap(\.certificates.first))) }
+    valid = report.signatures.firstIndex(where: \.isGood)
+    certificates = paths.dropFirst(valid ?? 0).first ?? []
     var isSaid = !isCertified || isOptional && report.signatures.isEmpty
     for signature in report.signatures where !report.isAuthenticated || signature.isGood {
       for check in signature.checks {

@@ -45,10 +45,10 @@ extension RequestRules {
 
   private mutating func checkEncryption() {
     let ids = keys.compactMap { $0["kid"]?.string }.filter { $0.contains { !$0.isWhitespace } }
-    let isPublic = !keys.contains { $0["d"] != nil }
+    let isPublic = !keys.contains { $0["d"] != nil || $0["k"] != nil || $0["kty"] == "oct" }
     let areNamed =
       ids.count == keys.count && Set(ids).count == ids.count && keys.allSatisfy { $0["alg"]?.string != nil }
-    checks.require(isPublic, .requestEncryptionKey, "jwks has a private key")
+    checks.require(isPublic, .requestEncryptionKey, "jwks has a private or symmetric key")
     checks.require(!isPublic || !agreementKeys.isEmpty, .requestEncryptionKey, "jwks has no public key for ECDH-ES")
     checks.require(isAnnexB || areNamed, .requestEncryptionKey, "each key must have its own kid, and alg")
     if isAnnexB {
@@ -66,8 +66,12 @@ extension RequestRules {
     "A128GCM", "A192GCM", "A256GCM", "A128CBC-HS256", "A192CBC-HS384", "A256CBC-HS512",
   ]
 
-  /// HAIP 1.0, 5: A128GCM and A256GCM with a key on P-256.
-  mutating func checkHAIPEncryption() {
+  /// HAIP 1.0, 5 and 7: A128GCM and A256GCM with a key on P-256, and ES256 among the listed algorithms.
+  mutating func checkHAIPMetadata() {
+    for name in ["issuerauth_alg_values", "deviceauth_alg_values"] {
+      guard let values = metadata["vp_formats_supported"]?["mso_mdoc"]?[name]?.array else { continue }
+      checks.require(values.contains(-7) || values.contains(-9), .requestFormats, "\(name) has no ES256")
+    }
     let offered = metadata["encrypted_response_enc_values_supported"]?.array ?? []
     let hasBoth = JWEHeader.ContentEncryption.allCases.allSatisfy { offered.contains(.string($0.rawValue)) }
     checks.require(

@@ -45,10 +45,14 @@ extension RequestRules {
       "format, or a flag")
     let authorities = credential["trusted_authorities"]
     let areAuthorities = authorities.isList { authority in
-      ["aki", "etsi_tl", "openid_federation"].contains(authority["type"]?.string)
-        && authority["values"].isList { $0.string != nil }
+      let isKey = authority["type"] == "aki"
+      return authority["type"]?.string != nil
+        && authority["values"].isList { $0.string.map { !isKey || Base64.decodeURLSafe($0) != nil } ?? false }
     }
     checks.require(authorities == nil || areAuthorities, .requestQueryMalformed, "trusted_authorities")
+    let types = Set((authorities?.array ?? []).compactMap { $0["type"]?.string })
+    let unknown = types.subtracting(["aki", "etsi_tl", "openid_federation"])
+    checks.expect(unknown.isEmpty, .requestParameterUnknown, "in trusted_authorities: \(shownList(unknown.sorted()))")
     checkClaims(of: credential)
   }
 
@@ -58,9 +62,12 @@ extension RequestRules {
     }
     let isMdoc = credential.isMdoc
     let areRight = claims.isList { claim in
-      claim["path"].isList { $0.string != nil || !isMdoc && ($0.isNull || $0.integer ?? -1 >= 0) }
+      claim["path"].isList {
+        isMdoc ? $0.string?.isEmpty == false : $0.string != nil || $0.isNull || $0.integer ?? -1 >= 0
+      }
         && (!isMdoc || claim["path"]?.array?.count == 2) && claim["intent_to_retain"].isFlag
-        && (claim["values"] == nil || claim["values"].isList { _ in true })
+        && (claim["values"] == nil
+          || claim["values"].isList { $0.string != nil || $0.integer != nil || $0.bool != nil })
     }
     let list = claims.array ?? []
     checks.require(areRight && Set(list.map { $0["path"] }).count == list.count, .requestQueryClaims)
@@ -80,18 +87,24 @@ extension RequestRules {
     let definition = claims["presentation_definition"]
     let areRight = definition?["input_descriptors"].isList { descriptor in
       let constraints = descriptor["constraints"]
-      return descriptor["id"]?.string != nil && descriptor["format"]?["mso_mdoc"]?.object != nil
+      return descriptor["id"]?.string != nil
+        && descriptor["format"]?["mso_mdoc"]?["alg"].isList { $0.string != nil } ?? false
         && constraints?["limit_disclosure"] == "required"
         && constraints?["fields"].isList { field in
-          field["intent_to_retain"]?.bool != nil && field["path"].isList { $0.string?.hasPrefix("$[") ?? false }
+          field["intent_to_retain"]?.bool != nil && field["path"].isList { $0.isElementPath }
         } ?? false
     }
-    checks.require(definition?["id"]?.string != nil && areRight ?? false, .requestDefinitionMalformed)
+    let ids = (definition?["input_descriptors"]?.array ?? []).map { $0["id"] }
+    checks.require(
+      definition?["id"]?.string != nil && areRight ?? false && Set(ids).count == ids.count, .requestDefinitionMalformed)
   }
 }
 
 extension JSON {
   fileprivate var isMdoc: Bool { ["mso_mdoc", "mso_mdoc_zk"].contains(self["format"]?.string) }
+
+  /// `$['namespace']['element']`, with escaped quotes in the names.
+  fileprivate var isElementPath: Bool { string?.wholeMatch(of: #/\$(?:\['(?:[^'\\]|\\.)+'\]){2}/#) != nil }
 
   /// Whether it is a non-empty array, and each element passes the test.
   func isList(_ test: (JSON) -> Bool) -> Bool { array.map { !$0.isEmpty && $0.allSatisfy(test) } ?? false }
@@ -130,11 +143,19 @@ extension CheckList {
     do throws(DeviceRequestError) {
       let areFilled = try DeviceRequest.documents(of: request).allSatisfy {
         !$0.docType.isEmpty && !$0.elements.isEmpty
+          && $0.elements.allSatisfy { !$0.element.namespace.isEmpty && !$0.element.identifier.isEmpty }
       }
-      require(areFilled, .requestItems, "a document's request is empty")
+      require(areFilled, .requestItems, "a document's request is empty, or has an empty name")
     } catch {
       failed(.requestItems, error.detail)
     }
+    let useCases = request.info.flatMap { try? CBORItem(parsing: $0) }?.embedded?[key: "useCases"]
+    let areUseCases = useCases?.isList { useCase in
+      let sets = useCase[key: "documentSets"]
+      return useCase[key: "mandatory"]?.bool != nil
+        && sets?.isList { $0.isList { $0.unsigned.map { $0 < request.documents.count } ?? false } } ?? false
+    }
+    require(areUseCases ?? true, .requestItems, "useCases of deviceRequestInfo")
     let isSecondEdition = request.info != nil || !request.readerAuthAll.isEmpty
     let version = (try? CBORItem(parsing: bytes))?[key: "version"]?.text
     expect(version == (isSecondEdition ? "1.1" : "1.0"), .requestVersion)
@@ -148,5 +169,11 @@ extension CheckList {
       let key = parts[1][key: "recipientPublicKey"]
     else { return false }
     return COSEKey.agreementKey(from: key)?.curve == .p256
+  }
+}
+
+extension CBORItem {
+  fileprivate func isList(_ test: (CBORItem) -> Bool) -> Bool {
+    elements.map(Array.init).map { !$0.isEmpty && $0.allSatisfy(test) } ?? false
   }
 }

@@ -18,15 +18,16 @@ struct RequestRules {
 
   private var client: ClientName { ClientName(of: claims) }
 
-  /// Whether the request follows ISO/IEC TS 18013-7:2024, Annex B.
+  /// Whether the request follows ISO/IEC TS 18013-7:2024, Annex B, which has only links.
   var isAnnexB: Bool {
-    claims["dcql_query"] == nil
+    !isOverAPI && claims["dcql_query"] == nil
       && (claims["presentation_definition"] != nil || arrival.link?.scheme == "mdoc-openid4vp")
   }
 
   /// Whether it came over the Digital Credentials API, not by link.
   var isOverAPI: Bool {
-    arrival.protocolName != nil || arrival.origin != nil || arrival.link == nil && responseMode.hasPrefix("dc_api")
+    arrival.link == nil
+      && (arrival.protocolName != nil || arrival.origin != nil || responseMode.hasPrefix("dc_api"))
   }
 
   private var responseMode: String { claims["response_mode"]?.string ?? "" }
@@ -47,7 +48,7 @@ struct RequestRules {
     guard profile == .haip else { return checks }
     if signing == .once { checks.require(client.prefix == "x509_hash", .requestHAIPClient) }
     if let link = arrival.link { checks.require(link.requestURI != nil, .requestHAIPDelivery) }
-    checkHAIPEncryption()
+    checkHAIPMetadata()
     return checks
   }
 
@@ -56,6 +57,10 @@ struct RequestRules {
       let kinds: [String: Signing] = ["unsigned": .unsigned, "signed": .once, "multisigned": .severally]
       let expected = kinds.first { name == "openid4vp-v1-" + $0.key }?.value
       checks.require(expected == signing, .requestProtocolMismatch, "the protocol is \(shown(name))")
+    }
+    if signing == .severally {
+      let isRight = isOverAPI && claims["client_id"] == nil
+      checks.require(isRight, .requestProtocolMismatch, "several signers need an API and client_id in each header")
     }
     if let type = arrival.mediaType {
       let bare = type.prefix { $0 != ";" && $0 != " " }.lowercased()
@@ -68,8 +73,8 @@ struct RequestRules {
     let isByReference = link.requestURI != nil
     let hasOne = isByReference ? link["request"] == nil : link["request_uri_method"] == nil
     checks.require(
-      hasOne && Set(names).count == names.count && link.clientID?.isEmpty == false, .requestLinkMalformed,
-      "its parameters are \(shownList(names))")
+      hasOne && !link.hasFragment && Set(names).count == names.count && link.clientID?.isEmpty == false,
+      .requestLinkMalformed, "its parameters are \(shownList(names))" + (link.hasFragment ? ", with a fragment" : ""))
     if let address = link.requestURI {
       checks.require(VerifierAddress(address)?.isAllowed ?? false, .requestAddress, "request_uri")
       checks.require(["get", "post"].contains(link["request_uri_method"] ?? "get"), .requestURIMethodUnknown)
@@ -99,8 +104,10 @@ struct RequestRules {
   ]
 
   private mutating func checkParameters() {
-    let mistyped = Self.texts.filter { claims[$0] != nil && claims[$0]?.string == nil }
-    checks.require(mistyped.isEmpty, .requestParameterMalformed, "not a string: \(mistyped.joined(separator: ", "))")
+    let mistyped =
+      Self.texts.filter { claims[$0] != nil && claims[$0]?.string == nil }
+      + ["exp", "nbf", "iat"].filter { claims[$0] != nil && date($0) == nil }
+    checks.require(mistyped.isEmpty, .requestParameterMalformed, "another type: \(mistyped.joined(separator: ", "))")
     checks.require(claims["response_type"] == "vp_token", .requestParameterMalformed, "response_type is not vp_token")
     let modes = isOverAPI ? ["dc_api", "dc_api.jwt"] : ["direct_post.jwt"] + (isAnnexB ? [] : ["direct_post"])
     checks.require(
@@ -111,6 +118,8 @@ struct RequestRules {
     checks.require((isAnnexB || claims["dcql_query"] != nil) && claims["scope"] == nil, .requestQueryMissing)
     expectKnown(Self.texts + Self.obsolete + Self.known, in: claims, "the request")
     guard signing != .unsigned else { return }
+    let areOrigins = claims["expected_origins"]?.array?.allSatisfy { $0.string != nil } ?? true
+    checks.require(areOrigins, .requestParameterMalformed, "expected_origins has other values than strings")
     var misplaced = ["request", "request_uri", "request_uri_method"].filter { claims[$0] != nil }
     if let subject = claims["sub"], subject == claims["client_id"] { misplaced.append("sub") }
     if let issuer = claims["iss"], signing == .once, issuer != claims["client_id"] { misplaced.append("iss") }
@@ -164,15 +173,20 @@ struct RequestRules {
 
   static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
 
-  private mutating func checkTimesAndNonces() {
-    let (skew, day, years): (Int64, Int64, Int64) = (300, 86_400, 50 * 31_557_600)
-    func isRight(_ name: String, _ isRight: (Timestamp) -> Bool) -> Bool {
-      claims[name].map { $0.integer.map { isRight(Timestamp(secondsSince1970: $0)) } ?? false } ?? true
+  /// A NumericDate (RFC 7519, 2), without its fraction of a second; nil for another type.
+  private func date(_ name: String) -> Timestamp? {
+    if case .double(let seconds) = claims[name] {
+      return Timestamp(secondsSince1970: Int64(max(0, min(1e15, seconds))))
     }
+    return claims[name]?.integer.map(Timestamp.init(secondsSince1970:))
+  }
+
+  private mutating func checkTimesAndNonces() {
+    let (skew, day): (Int64, Int64) = (300, 86_400)
     let now = now
     checks.require(
-      isRight("exp") { $0 > now - skew && $0 < now + years } && isRight("nbf") { $0 <= now + skew }, .requestExpired)
-    checks.expect(isRight("iat") { $0 <= now + skew && $0 > now - day }, .requestIssuedAt)
+      date("exp").map { $0 > now - skew } ?? true && date("nbf").map { $0 <= now + skew } ?? true, .requestExpired)
+    checks.expect(date("iat").map { $0 <= now + skew && $0 > now - day } ?? true, .requestIssuedAt)
     for name in ["nonce", "state"] {
       guard let text = claims[name]?.string else { continue }
       let isSafe = !text.isEmpty && text.utf8.allSatisfy((Self.letters + "-._~".utf8).contains)
@@ -192,21 +206,21 @@ struct RequestRules {
 
   /// Checks statements about the verifier, and transaction data, of which no type is known here.
   private mutating func checkExtensions() {
+    let known = (claims["dcql_query"]?["credentials"]?.array ?? []).map { $0["id"] }
     if let info = claims["verifier_info"] {
       let areRight = info.isList { entry in
         let ids = entry["credential_ids"]
         return entry["format"]?.string != nil && (entry["data"]?.string != nil || entry["data"]?.object != nil)
-          && (ids == nil || ids.isList { $0.string != nil } && Set(ids?.array ?? []).count == ids?.array?.count)
+          && (ids == nil || ids.isList { known.contains($0) } && Set(ids?.array ?? []).count == ids?.array?.count)
       }
       checks.require(areRight, .requestVerifierInfo)
     }
     guard let data = claims["transaction_data"] else { return }
-    let ids = (claims["dcql_query"]?["credentials"]?.array ?? []).map { $0["id"] }
     let entries = (data.array ?? []).map { entry in
       entry.string.flatMap(Base64.decodeURLSafe).flatMap { try? JSON(parsing: $0) }
     }
     let areRight = entries.allSatisfy { entry in
-      entry?["type"]?.string != nil && entry?["credential_ids"].isList { ids.contains($0) } ?? false
+      entry?["type"]?.string != nil && entry?["credential_ids"].isList { known.contains($0) } ?? false
     }
     checks.require(areRight && !entries.isEmpty, .requestTransactionDataMalformed)
     if areRight && !entries.isEmpty { checks.failed(.requestTransactionDataUnknown) }
