@@ -179,7 +179,7 @@ enum WalletCommand {
     guard let address = judgement.claims?["response_uri"]?.string else {
       return (report + [.line("The request names no response_uri, so nothing was sent.")], .rejected)
     }
-    if case .error = answer, !judgement.faults.filter({ $0.code.concernsClient }).isEmpty {
+    if case .error = answer, !judgement.isClientKnown {
       return (report + [.line("Nothing was sent, since it is not sure whose response_uri it is.")], .rejected)
     }
     let reply = try await visit.post(fields, to: address)
@@ -205,12 +205,4 @@ extension Option {
   fileprivate static let yes = Option(flag: "yes", "answer without asking")
   static let mayTest = Option(
     "i-may-test", "HOST", "another machine that you may test", occurrence: .repeatable)
-}
-
-extension Code {
-  /// Whether a request with this fault leaves open whose request it is, so that no error may be sent either.
-  fileprivate var concernsClient: Bool {
-    CodeGroup.readerAuthentication.codes.contains(self)
-      || rawValue.hasPrefix("request.client_id") || rawValue.hasPrefix("request.response_uri")
-  }
 }
