@@ -453,7 +453,7 @@ import Testing
     #expect(try findings(judge(draft)) == [])
     var device = try self.draft(.device)
     device.device?.bytes = try Self.deviceRequest(useCases: [["mandatory": true, "documentSets": [[0]]]])
-    #expect(try findings(judge(device)).map(\.code) == [.readerAuthMissing])
+    #expect(try findings(judge(device)) == [])
   }
 
   @Test func `Annex B is not for the Digital Credentials API`() throws {
@@ -467,7 +467,8 @@ import Testing
     var draft = try draft(.page)
     draft.generalize()
     let right = try judge(draft)
-    #expect(findings(right) == [] && right.client.id == reader.clientID && right.isClientKnown)
+    let id = draft.header?.value(at: "client_id")?.string
+    #expect(findings(right) == [] && right.isClientKnown && id != nil && right.client.id == id)
     // A client identifier in the payload switches off no check.
     draft["client_id"] = "redirect_uri:https://evil.example/"
     draft.header = draft.header?.setting("x509_san_dns:evil.example", at: "client_id")
@@ -485,7 +486,7 @@ import Testing
     ]
     let second = RequestJudgement(
       of: .object(Draft.general(objects)), arrived: draft.arrival, roots: [reader.leaf], at: now)
-    #expect(second.faults == [] && second.client.id == reader.clientID)
+    #expect(second.faults == [] && second.client.id == id)
     #expect(second.client.certificates.first?.sha256 == reader.leaf.sha256)
   }
 
