@@ -198,7 +198,8 @@ enum MockWeb {
           + "--despite \(fault.code.rawValue) answers it all the same")
     }
     let response = try MockCommand.made {
-      try request.response(judgement, of: wallet, agreed: agreed, authentication: authentication, variant: variant, at: now)
+      try request.response(
+        judgement, of: wallet, agreed: agreed, authentication: authentication, variant: variant, at: now)
     }
     let json: JSON = ["protocol": .string(name), "data": response.data]
     try MockOutput.save(

@@ -67,9 +67,10 @@ struct RunningVerifier: Sendable {
   static func read(_ bytes: [UInt8], _ path: String) throws(Failure) -> VerifierFile {
     let json = try readable("verifier \(path): ") { try JSON(parsing: bytes) }
     var faults = Faults()
-    guard let file = VerifierFile.shape(
-      protocols: MockWeb.protocolNames + [apple], variants: MockVariant.all.map(\.name)
-    ).read(json, "", &faults),
+    guard
+      let file = VerifierFile.shape(
+        protocols: MockWeb.protocolNames + [apple], variants: MockVariant.all.map(\.name)
+      ).read(json, "", &faults),
       faults.isEmpty
     else { throw .unreadable("verifier \(path): " + faults.all.map(\.text).joined(separator: "; ")) }
     return file
@@ -277,7 +278,9 @@ struct RunningVerifier: Sendable {
         try received.response(judgement, of: wallet, variant: variant, at: now).data
       }
       if trial.submit == nil {
-        guard let address = judgement.claims?["response_uri"]?.string else { throw .other("the request has no response_uri") }
+        guard let address = judgement.claims?["response_uri"]?.string else {
+          throw .other("the request has no response_uri")
+        }
         return try await caller.reply { () throws(Failure) in try await visit.post(made, to: address) }
       }
       values["response"] = made
