@@ -207,8 +207,10 @@ extension Transfer {
     let remaining = max(1, ticket.remainingMilliseconds)
     options.set(CURLOPT_TIMEOUT_MS, remaining)
     options.set(CURLOPT_CONNECTTIMEOUT_MS, min(remaining, Int(Limits.fetchConnectSeconds) * 1_000))
-    options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
-    options.set(CURLOPT_LOW_SPEED_TIME, Int(Limits.fetchSilenceSeconds))
+    if !ticket.rules.toleratesSilence {
+      options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+      options.set(CURLOPT_LOW_SPEED_TIME, Int(Limits.fetchSilenceSeconds))
+    }
 
     if !configuration.pinnedNames.isEmpty { add(configuration.pinnedNames, as: CURLOPT_RESOLVE, to: &options) }
     options.setCallbacks(of: self)

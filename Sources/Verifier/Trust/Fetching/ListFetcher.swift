@@ -62,6 +62,8 @@ public struct FetchRules: Sendable, Hashable {
   public var maximumRedirects: Int
   /// The time for the whole call, including waiting, name look-ups, connections and redirects.
   public var timeLimit: Duration
+  /// Whether a peer that computes in silence is waited for until the time limit.
+  public var toleratesSilence = false
 
   public init(
     allowsPlainHTTP: Bool = false, allowsOtherPorts: Bool = false, allowsLoopback: Bool = false,
