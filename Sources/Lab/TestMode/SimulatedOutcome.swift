@@ -43,7 +43,7 @@ struct SimulatedOutcome: Equatable {
     }
   }
 
-  /// Hands in the mock wallet's response as the page, or as the wallet itself, would.
+  /// Submits the mock wallet's response as the page or the wallet itself would.
   private func respond(
     _ variant: String, by endpoint: MockWalletEndpoint, _ call: RouteCall
   ) async throws(ServiceError) {
