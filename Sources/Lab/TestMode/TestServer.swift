@@ -212,7 +212,7 @@ package struct TestModeOptions: Sendable {
   /// is allowed, since a proof hides its document's status.
   package var circuits: CircuitLibrary?
   package var page = HostedPage(name: "Test Shop", showsReason: true)
-  /// What `/docs` serves; nil for nothing.
+  /// The pages of `/docs`; nil if there are none.
   package var documentation: DocumentationSite?
   /// Further origins that may send requests, hold client secrets, and have the page in a frame.
   package var origins: [String] = []

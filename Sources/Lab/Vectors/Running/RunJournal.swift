@@ -1,6 +1,6 @@
 import Base
 
-/// What became of one case of a run that can be resumed: a line of its journal.
+/// The result of one case of a resumable run: a line of its journal.
 package struct JournalEntry: Sendable {
   package let id: String
   package let result: Result<Judgement, VerdictError>
