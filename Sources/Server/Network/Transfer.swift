@@ -67,7 +67,7 @@ final class Transfer {
   private var success: Step {
     let reply = WebReply(
       status: header.status, retryAfter: header.retryAfter,
-      location: header.isRedirect ? header.locations.first : nil)
+      location: header.isRedirect && header.locations.count == 1 ? header.locations.first : nil)
     let list = FetchedList(bytes: body, mediaType: header.mediaType, maxAge: header.maxAge, expires: header.expires)
     return .ended(.success((reply, list)))
   }

@@ -27,7 +27,7 @@ package struct WebMessage: Sendable, Hashable {
 package struct WebReply: Sendable, Hashable {
   package let status: Int
   package let retryAfter: RetryAfter?
-  /// The target of a redirect, as the reply names it.
+  /// The target of a redirect, as the reply names it; nil if it names none or several.
   package let location: String?
 
   package init(status: Int, retryAfter: RetryAfter? = nil, location: String? = nil) {

@@ -4,7 +4,7 @@ import Base
 /// verdict is.
 package struct VerifierFile: Sendable {
   package let name: String
-  /// What the verifier needs to be configured for the run.
+  /// The configuration that the verifier needs for the run, in words.
   package let note: String?
   /// True for a file that was made from a published API and never run.
   package let isUntried: Bool

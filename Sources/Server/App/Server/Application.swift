@@ -15,7 +15,7 @@ package final class Application: Sendable {
   let edge: Edge
   /// DER of the revocation list that the readers' certificates name; nil if none is configured.
   let readerCRL: [UInt8]?
-  /// What `/docs` serves.
+  /// The pages of `/docs`.
   let documentation: DocumentationSite?
   /// Whether `/console` is served.
   let hasConsole: Bool

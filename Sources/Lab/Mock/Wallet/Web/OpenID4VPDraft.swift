@@ -259,8 +259,8 @@ struct OpenID4VPRequest: Sendable {
     // encryption.
     let supported = metadata?["encrypted_response_enc_values_supported"]?.array?.compactMap(\.string) ?? ["A128GCM"]
     let known = ["A128GCM", "A256GCM"]
-    let chosen = metadata?["authorization_encrypted_response_enc"]?.string ?? supported.first(where: known.contains)
-    guard let chosen else {
+    let offered = metadata?["authorization_encrypted_response_enc"]?.string.map { [$0] } ?? supported
+    guard let chosen = offered.first(where: known.contains) else {
       throw MockError.unreadableRequest("client_metadata offers no content encryption of \(known)")
     }
     encryption = chosen
