@@ -134,6 +134,7 @@ let package = Package(
     library("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
     library("CQrencode", pkgConfig: "libqrencode", package: "libqrencode-dev"),
+    library("CP11Kit", pkgConfig: "p11-kit-1", package: "libp11-kit-dev"),
 
     // glibc's own.
     library("CMalloc"),
@@ -146,6 +147,8 @@ let package = Package(
     module("CBOR", in: .encodings, ["Base", "CLibCBOR"], isOptimised: true),
     module("Cryptography", in: .verifier, ["Base", "COpenSSL"]),
     module("Compression", in: .encodings, ["CZlib"]),
+    // Keys in tokens.
+    module("PKCS11", in: .verifier, ["Base", "Cryptography", "CP11Kit"]),
 
     // Formats.
     module("COSE", in: .encodings, ["Base", "CBOR", "Cryptography"]),
@@ -176,8 +179,8 @@ let package = Package(
     module(
       "App", in: .server,
       [
-        "Base", "Cryptography", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP", "Pages",
-        "Sessions", "Stores",
+        "Base", "Cryptography", "PKCS11", "Longfellow", "PKIX", "Mdoc", "Trust", "Presentation", "Network", "HTTP",
+        "Pages", "Sessions", "Stores",
       ], resources: [.embedInCode("OpenAPI/Examples.json")]),
 
     // Tools. The mock's prover of zero-knowledge proofs: it knows the verifier's fields and circuits, and none of its
@@ -212,8 +215,8 @@ let package = Package(
     .executableTarget(
       name: "MdocTool",
       dependencies: [
-        "Bench", "Base", "CBOR", "Compression", "Cryptography", "COSE", "Longfellow", "PKIX", "Mdoc", "Trust",
-        "Presentation", "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
+        "Bench", "Base", "CBOR", "Compression", "Cryptography", "PKCS11", "COSE", "Longfellow", "PKIX", "Mdoc",
+        "Trust", "Presentation", "Sessions", "Network", "HTTP", "App", "Mock", "TestMode", "Vectors",
       ],
       path: "Sources/Tool", swiftSettings: strict("MdocTool"), linkerSettings: sealed),
 
@@ -262,6 +265,7 @@ let package = Package(
     tests("CBOR", ["Base", "TestSupport"]),
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
+    tests("PKCS11", ["Base", "Cryptography", "TestSupport"]),
     tests("Longfellow", ["Base", "CCarryless", "CZstd", "TestSupport"]),
     tests("LongfellowProver", ["Base", "CBOR", "Cryptography", "Longfellow", "TestSupport"]),
     tests("COSE", ["Base", "CBOR", "Cryptography"]),

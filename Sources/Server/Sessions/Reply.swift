@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 
 /// The reply to a call, with facts for the log and the metrics.
 package struct Reply: Sendable {
@@ -99,6 +100,11 @@ package struct ServiceError: Error, Sendable, Hashable {
 
   /// Random bytes and ciphers fail only if memory is exhausted.
   static let cryptoFailed = ServiceError(.apiInternal, "The cryptographic library failed.")
+
+  static let keyUnavailable = ServiceError(.apiKeyUnavailable, retryAfter: Limits.tokenRetry)
+
+  /// The error of work with a relying party's key.
+  init(_ error: CryptoError) { self = error == .keyUnavailable ? .keyUnavailable : .cryptoFailed }
 
   init(_ error: StoreError) {
     switch error {

@@ -3,6 +3,7 @@ import CBOR
 import Cryptography
 import Longfellow
 import Mdoc
+import PKCS11
 import PKIX
 import Sessions
 import Trust
@@ -110,11 +111,19 @@ extension Arguments {
   }
 }
 
-/// Reads keys from files.
+/// Reads keys from files, or finds them in tokens.
 enum KeyFile {
-  /// A private key: unencrypted PEM (PKCS #8 or SEC 1), or the scalar on this curve in hexadecimal (as in Apple's
-  /// sample) or in base64url (as in the HTTP API).
-  static func privateKey(_ path: String, on curve: Curve = .p256) throws(Failure) -> PrivateKey {
+  /// A private key: unencrypted PEM (PKCS #8 or SEC 1), the scalar on this curve in hexadecimal (as in Apple's sample)
+  /// or in base64url (as in the HTTP API), or the name of a key in a token.
+  static func privateKey(
+    _ path: String, on curve: Curve = .p256, for use: TokenKey.Use = .agreement
+  ) throws(Failure) -> PrivateKey {
+    if OpenToken.isName(path) {
+      let token = try OpenToken(path)
+      return try token.attempt { () throws(TokenError) in
+        PrivateKey(try TokenKey(token.uri, in: token.module, pin: token.pin, for: use))
+      }
+    }
     let bytes = try FileAccess.read(path, purpose: "key")
     if let key = try? PrivateKey(pem: bytes) { return key }
     let text = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
@@ -144,8 +153,17 @@ enum KeyFile {
     }
   }
 
-  /// A key of 32 bytes, as `mdoc keys generate --type sealing` writes it.
+  /// A key of 32 bytes, as `mdoc keys generate --type sealing` writes it, or one that a token derives.
   static func evidenceKey(_ path: String) throws(Failure) -> EvidenceKey {
+    if OpenToken.isName(path) {
+      let token = try OpenToken(path)
+      let derived = try token.attempt { () throws(TokenError) in
+        try TokenSecret.derive(by: token.uri, in: token.module, pin: token.pin)
+      }
+      return try readable("key \(path): ") {
+        try EvidenceKey(derived.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
+      }
+    }
     let content = SecretBytes(copying: try FileAccess.read(path, purpose: "key"))
     guard let secret = content.withUnsafeBytes({ SealingKey.secret(in: $0) }), let key = try? EvidenceKey(secret) else {
       throw .unreadable("key \(path): must be 32 bytes, raw or as hexadecimal or base64 text")

@@ -70,6 +70,21 @@ public enum Limits {
   /// Minimum number of bytes of a nonce that a caller supplies.
   public static let shortestNonceBytes = 16
 
+  /// Threads and sessions of a PKCS #11 module; the work that waits for them; how long a request waits for a token, and
+  /// a start or reload; and how long a module that failed is left alone.
+  package static let tokenThreads = 8
+  package static let tokenQueue = 256
+  package static let tokenWait = Duration.seconds(3)
+  package static let tokenStart = Duration.seconds(20)
+  package static let tokenPause = Duration.seconds(1)
+
+  /// Seconds after which to ask a token again.
+  package static let tokenRetry = 2
+
+  /// Objects of one kind that are read from a token, and bytes of one attribute.
+  package static let tokenObjects = 1024
+  package static let tokenAttributeBytes: UInt = 4096
+
   /// Maximum work for an encrypted private key, which takes some seconds: rounds of PBKDF2 and its predecessors, or
   /// steps of scrypt (N·r·p).
   public static let passphraseRounds = 5_000_000

@@ -63,6 +63,19 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
   }
 }
 
+extension Curve {
+  /// The curve's object identifier in DER: `ECParameters` of a named curve (RFC 5480, 2.1.1).
+  package var parameters: [UInt8] {
+    let object = OBJ_nid2obj(nid)
+    var encoded = [UInt8](repeating: 0, count: Int(i2d_ASN1_OBJECT(object, nil)))
+    encoded.withUnsafeMutableBufferPointer { buffer in
+      var end = buffer.baseAddress
+      i2d_ASN1_OBJECT(object, &end)
+    }
+    return encoded
+  }
+}
+
 /// The points of small order on the Edwards curves (RFC 8032), in all their encodings.
 ///
 /// These points must not be public keys: under such a key OpenSSL accepts signatures that anyone can make, over any

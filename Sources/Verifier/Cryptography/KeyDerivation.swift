@@ -4,9 +4,9 @@ import FoundationEssentials
 extension PrivateKey {
   /// The x-coordinate of the ECDH point (SEC 1, 3.3.1), or the X25519/X448 output (RFC 7748) unless all-zero.
   public func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes {
-    guard curve == peer.curve, curve.family != .edwards, let context = derivationContext() else {
-      throw .keyAgreementFailed
-    }
+    guard curve == peer.curve, curve.family != .edwards else { throw .keyAgreementFailed }
+    if let held { return try held.sharedSecret(with: peer) }
+    guard let context = derivationContext() else { throw .keyAgreementFailed }
     // An idle context refers to its last peer without reading it, so `KeyRecycler` may give the peer's key another
     // point.
     defer { derivationContexts.giveBack(context) }

@@ -1,10 +1,12 @@
 import COpenSSL
 import FoundationEssentials
 
-/// A private key with its public half. OpenSSL holds the secret and wipes it with the last reference; nothing here
-/// prints or compares it.
+/// A private key with its public half. OpenSSL holds the secret and wipes it with the last reference, or a `HeldKey`
+/// holds it elsewhere; nothing here prints or compares it.
 public final class PrivateKey: Sendable {
   public let publicKey: PublicKey
+  /// Nil if the secret is in this process. Without it, `pkey` has only the public half.
+  public let held: (any HeldKey)?
   // Set once and never changed. OpenSSL allows several threads to sign and derive with one key.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let derivationContexts = ContextPool()
@@ -14,6 +16,7 @@ public final class PrivateKey: Sendable {
   /// Takes ownership of the reference. Reads the public half from the key unless its encoding is given.
   private init(adopting pair: KeyPair) throws(CryptoError) {
     pkey = pair.pkey
+    held = nil
     do throws(CryptoError) {
       publicKey =
         try pair.point.isEmpty
@@ -28,6 +31,14 @@ public final class PrivateKey: Sendable {
   convenience init(referencing pkey: OpaquePointer, on curve: Curve) throws(CryptoError) {
     EVP_PKEY_up_ref(pkey)
     try self.init(adopting: KeyPair(curve: curve, pkey: pkey))
+  }
+
+  /// A key whose private half never comes into this process.
+  public init(_ held: any HeldKey) {
+    publicKey = held.publicKey
+    pkey = publicKey.pkey
+    EVP_PKEY_up_ref(pkey)
+    self.held = held
   }
 
   deinit { EVP_PKEY_free(pkey) }
@@ -60,7 +71,7 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: pair)
   }
 
-  /// Unencrypted PKCS #8 in PEM.
+  /// Unencrypted PKCS #8 in PEM. Fails for a key that is held elsewhere.
   public func pem() throws(CryptoError) -> [UInt8] {
     guard let bio = BIO_new(BIO_s_secmem()) else { throw .libraryFailure }
     defer { BIO_free(bio) }
@@ -71,7 +82,7 @@ public final class PrivateKey: Sendable {
     return UnsafeRawBufferPointer(start: data, count: length).map { $0 }
   }
 
-  /// The scalar or raw private key, for encrypting a fresh session key at rest.
+  /// The scalar or raw private key, for encrypting a fresh session key at rest. Fails for a key that is held elsewhere.
   public func scalar() throws(CryptoError) -> SecretBytes {
     let length = curve.coordinateLength
     guard curve.family == .weierstrass else {

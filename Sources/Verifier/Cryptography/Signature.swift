@@ -80,6 +80,7 @@ extension PrivateKey {
   public func signECDSA(_ message: some ContiguousBytes, hash: HashAlgorithm) throws(CryptoError) -> [UInt8] {
     guard curve.family == .weierstrass else { throw .unsupportedKey }
     let digest = hash.hash(message)
+    if let held { return try held.signature(ofDigest: digest) }
     guard let context = EVP_PKEY_CTX_new(pkey, nil) else { throw .libraryFailure }
     defer { EVP_PKEY_CTX_free(context) }
     var length = 160
@@ -193,6 +194,8 @@ public enum CryptoError: Error, Sendable, Hashable {
   case decryptionFailed
   /// A nonce, key or output length outside the algorithm's bounds.
   case invalidLength
+  /// The holder of the key, such as a PKCS #11 token, did not do its work in time. A later attempt may succeed.
+  case keyUnavailable
   /// OpenSSL failed: memory is exhausted, or the installation is broken.
   case libraryFailure
 }

@@ -16,6 +16,10 @@ struct ConfigurationFile: Sendable {
   /// The mode in the file. Staging while the mode is unknown, so that the anchors cause no second error.
   var mode = ServerMode.staging
   var registrars = SignerPath.Anchors(configured: [], allowsTestCertificates: false)
+  /// `pkcs11_module`: the module of keys whose names have no `module-path`.
+  var tokenModule: String?
+  /// Faults that may end by themselves: a token that is away.
+  let passing = Locked<Set<InputError>>([])
 
   /// The folder of the configuration: relative paths start there.
   func resolve(_ text: String) -> String {
@@ -133,8 +137,10 @@ package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
     return error
   }
 
-  static func configuration(_ path: String, _ faults: Faults) -> StartError {
-    configuration(path, faults.all)
+  /// - Parameter isPassing: true if the same file may be good later: then `EX_TEMPFAIL`.
+  static func configuration(_ path: String, _ faults: Faults, isPassing: Bool = false) -> StartError {
+    let error = configuration(path, faults.all)
+    return isPassing ? StartError(message: error.message, exitCode: 75, problems: error.problems) : error
   }
 
   /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.

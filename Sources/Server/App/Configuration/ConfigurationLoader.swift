@@ -22,8 +22,9 @@ struct ConfigurationLoader: Sendable {
     let json = try json(of: file, &faults)
     file.mode = [nil, .null, "live"].contains(json["mode"]) ? .live : .staging
     file.registrars = file.registrarEntry.value(in: json, at: "", &faults) ?? file.registrars
+    file.tokenModule = file.tokenModuleEntry.value(in: json, at: "", &faults) ?? nil
     guard var configuration = file.root.read(json, "", &faults), faults.isEmpty else {
-      throw .configuration(path, faults)
+      throw .configuration(path, faults, isPassing: file.passing.withLock { $0.isSuperset(of: faults.all) })
     }
     configuration.source = ConfigurationLoader(path: path, environment: environment, network: network)
     for name in ConfigurationSchema.fixedMembers { configuration.fixedMembers[name] = json[name] ?? .null }
@@ -145,12 +146,14 @@ extension ConfigurationFile {
       Entry(
         "stop_drain", Shape.integer(1...300), or: .integer(StopTimes.standard.drain),
         "Seconds that a stop gives requests under way to finish.\(restart)"),
+      tokenModuleEntry,
       Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first key seals, every key opens."),
       registrarEntry,
       Entry("relying_parties", relyingParty.list(atLeast: 1), "The users of the server.")
     ) {
       place, _, mode, listen, isBehindProxy, tls, limits, proxies, header, publicURL, readerCRL, documentation,
-      hasConsole, store, node, trust, state, refresh, circuits, endOfDay, skew, notice, drain, keys, _, parties in
+      hasConsole, store, node, trust, state, refresh, circuits, endOfDay, skew, notice, drain, _, keys, _,
+      parties in
       let node = node ?? NodeName(NodeName.hostName().lowercased())
       if node == nil { place.add("node", "is required: the host's name has characters other than a-z, 0-9, . and -") }
       let plan = plan(trust, state: state, refresh: refresh, &place.faults)

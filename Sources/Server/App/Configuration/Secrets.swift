@@ -1,86 +1,136 @@
 import Base
 import Cryptography
 import Glibc
+import PKCS11
 import Sessions
 
-/// Reads secrets: a file's name, `{"file": "…"}` or `{"env": "NAME"}`. A private key may add a `passphrase`, itself a
-/// secret.
+/// Reads secrets: a file's name, `{"file": "…"}`, `{"env": "NAME"}` or `{"credential": "NAME"}`. A private key may add a
+/// `passphrase`, itself a secret. A key may be in a PKCS #11 token: its name, or `{"pkcs11": "…", "pin": …}`.
 extension ConfigurationFile {
-  private var inVariable: Entry<Secret> {
-    Entry(
-      "env",
-      Shape.nonEmptyString(like: "^[A-Za-z_][A-Za-z0-9_]*$").parsed { name, pointer, faults in
-        let secret = environment.take(name)
-        if secret == nil {
-          faults.add(pointer, "the variable \(name) is not set, or empty; the server reads it when it starts")
-        }
-        return secret
-      }, "The environment variable that holds it.")
+  /// The forms of an object that says where a secret is.
+  private enum Source: String, CaseIterable {
+    case variable = "env"
+    case file, credential
+    case token = "pkcs11"
+
+    static let plain = [variable, file, credential]
   }
 
-  private var secretFile: Shape<Secret> {
-    Shape.nonEmptyString().parsed { name, pointer, faults in
-      let path = resolve(name)
-      faults.requireProtectedFolder(around: path, at: pointer)
-      return faults.attempt(pointer) { () throws(SecretFile.ReadError) in
-        Secret(name: path, isVariable: false, bytes: try SecretFile.read(path))
-      } text: {
-        $0.text(path)
+  /// The member that says where the secret is.
+  private func place(_ source: Source) -> Entry<Secret> {
+    let (form, text): (Shape<Secret>, String) =
+      switch source {
+      case .variable: (variable, "The environment variable that holds it.")
+      case .file: (secretFile, "The file that holds it.")
+      case .credential: (credential, "The systemd credential that holds it: a file of `$CREDENTIALS_DIRECTORY`.")
+      case .token: (tokenName, "Its name in a PKCS #11 token (RFC 7512).")
       }
+    return Entry(source.rawValue, form, text)
+  }
+
+  /// The member that opens a key.
+  private func opener(_ source: Source) -> Entry<Secret?> {
+    source == .token
+      ? .ifAny("pin", secret, "The token's PIN, unless its name has `pin-source`.")
+      : .ifAny("passphrase", secret, "The passphrase of an encrypted private key (PKCS #8).")
+  }
+
+  private var variable: Shape<Secret> {
+    Shape.nonEmptyString(like: "^[A-Za-z_][A-Za-z0-9_]*$").parsed { name, pointer, faults in
+      let secret = environment.take(name)
+      if secret == nil {
+        faults.add(pointer, "the variable \(name) is not set, or empty; the server reads it when it starts")
+      }
+      return secret
     }
   }
 
-  private var inFile: Entry<Secret> { Entry("file", secretFile, "The file that holds it.") }
-
-  private var passphrase: Entry<Secret?> {
-    .ifAny("passphrase", secret, "The passphrase of an encrypted private key (PKCS #8).")
+  private var secretFile: Shape<Secret> {
+    Shape.nonEmptyString().parsed { name, pointer, faults in contents(ofSecret: resolve(name), at: pointer, &faults) }
   }
 
-  /// The name of a file, or an object that names a variable or a file.
-  private func named<Value>(_ name: Shape<Value>, _ variable: Shape<Value>, _ file: Shape<Value>) -> Shape<Value> {
-    .reading(.anyOf([name.schema, variable.schema, file.schema])) { json, pointer, faults in
-      if json.string != nil { return name.read(json, pointer, &faults) }
-      guard json["env"] != nil || json["file"] != nil else {
-        faults.add(pointer, "must be a file's name, {\"file\": \"…\"} or {\"env\": \"NAME\"}")
+  private var credential: Shape<Secret> {
+    Shape.nonEmptyString(like: "^[^/]+$").parsed { name, pointer, faults in
+      guard let folder = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }), !name.contains("/"),
+        name != "..", name != "."
+      else {
+        faults.add(pointer, "names a credential without a slash; systemd must give it (LoadCredential=)")
         return nil
       }
-      return (json["env"] != nil ? variable : file).read(json, pointer, &faults)
+      return contents(ofSecret: folder + "/" + name, at: pointer, &faults)
+    }
+  }
+
+  private func contents(ofSecret path: String, at pointer: String, _ faults: inout Faults) -> Secret? {
+    faults.requireProtectedFolder(around: path, at: pointer)
+    return faults.attempt(pointer) { () throws(SecretFile.ReadError) in
+      Secret(name: path, isVariable: false, bytes: try SecretFile.read(path))
+    } text: {
+      $0.text(path)
+    }
+  }
+
+  private var tokenName: Shape<Secret> {
+    Shape.nonEmptyString(like: "^pkcs11:.+$").parsed { text, pointer, faults in
+      faults.attempt(pointer) { () throws(TokenError) in try Secret(in: TokenURI(text)) } text: { $0.detail }
+    }
+  }
+
+  /// The name of a file or, beginning with `pkcs11:`, of a key in a token.
+  private var keyName: Shape<Secret> {
+    .reading(secretFile.schema) { json, pointer, faults in
+      let isToken = json.string?.hasPrefix(TokenURI.scheme) ?? false
+      return (isToken ? tokenName : secretFile).read(json, pointer, &faults)
+    }
+  }
+
+  /// A name, or an object whose member says where the secret is.
+  private func named<Value>(
+    _ name: Shape<Value>, _ sources: [Source], _ form: (Source) -> Shape<Value>
+  ) -> Shape<Value> {
+    let forms = sources.map { ($0.rawValue, form($0)) }
+    return .reading(.anyOf([name.schema] + forms.map(\.1.schema))) { json, pointer, faults in
+      if json.string != nil { return name.read(json, pointer, &faults) }
+      guard let form = forms.first(where: { json[$0.0] != nil }) else {
+        let names = forms.map { "{\"\($0.0)\": \"…\"}" }.alternatives
+        faults.add(pointer, "must be a file's name, or \(names)")
+        return nil
+      }
+      return form.1.read(json, pointer, &faults)
     }
   }
 
   var secret: Shape<Secret> {
-    named(secretFile, .form("secret_variable", inVariable) { $1 }, .form("secret_file", inFile) { $1 })
+    named(secretFile, Source.plain) { .form("secret_\($0)", place($0)) { $1 } }
   }
 
   /// The private key of a reader, on a curve that can sign.
   var signingKey: Shape<PrivateKey> {
     @Sendable func key(
-      _ secret: Secret, _ passphrase: Secret?, _ pointer: String, _ faults: inout Faults
+      _ secret: Secret, _ opener: Secret?, _ pointer: String, _ faults: inout Faults
     ) -> PrivateKey? {
-      secret.privateKey(passphrase, "private key for signatures", at: pointer, &faults) {
+      privateKey(secret, opener, for: .signing, "private key for signatures", at: pointer, &faults) {
         $0.curve.family != .montgomery
       }
     }
-    return named(
-      secretFile.parsed { key($0, nil, $1, &$2) },
-      .form("private_key_variable", inVariable, passphrase) { key($1, $2, $0.pointer, &$0.faults) },
-      .form("private_key_file", inFile, passphrase) { key($1, $2, $0.pointer, &$0.faults) })
+    return named(keyName.parsed { key($0, nil, $1, &$2) }, Source.allCases) {
+      .form("private_key_\($0)", place($0), opener($0)) { key($1, $2, $0.pointer, &$0.faults) }
+    }
   }
 
   /// The private key of an Apple merchant, on P-256, and Apple's certificate for this key.
   var merchantKey: Shape<MerchantKey> {
     @Sendable func key(
-      _ secret: Secret, _ passphrase: Secret?, _ certificate: Named?, _ pointer: String, _ faults: inout Faults
+      _ secret: Secret, _ opener: Secret?, _ certificate: Named?, _ pointer: String, _ faults: inout Faults
     ) -> MerchantKey? {
-      secret.privateKey(passphrase, "P-256 private key", at: pointer, &faults) { $0.curve == .p256 }
+      privateKey(secret, opener, for: .agreement, "P-256 private key", at: pointer, &faults) { $0.curve == .p256 }
         .map { MerchantKey(key: $0, certificate: certificate) }
     }
     let certificate = Entry<Named?>.ifAny(
       "certificate", file, "Apple's certificate of this key, PEM or DER: the server warns before it expires.")
-    return named(
-      secretFile.parsed { key($0, nil, nil, $1, &$2) },
-      .form("merchant_key_variable", inVariable, passphrase, certificate) { key($1, $2, $3, $0.pointer, &$0.faults) },
-      .form("merchant_key_file", inFile, passphrase, certificate) { key($1, $2, $3, $0.pointer, &$0.faults) })
+    return named(keyName.parsed { key($0, nil, nil, $1, &$2) }, Source.allCases) {
+      .form("merchant_key_\($0)", place($0), opener($0), certificate) { key($1, $2, $3, $0.pointer, &$0.faults) }
+    }
   }
 
   struct MerchantKey: Sendable {
@@ -92,7 +142,7 @@ extension ConfigurationFile {
   var sealingKeys: Shape<[SealingKey]> {
     let key = Shape<SealingKey>.form(
       "sealing_key", Entry("id", Shape.nonEmptyString(), "1 to 64 bytes by which sealed data name their key."),
-      Entry("file", keySecret, "32 bytes, raw or as hexadecimal or base64 text.")
+      Entry("file", keySecret, "32 bytes, raw or as hexadecimal or base64 text; or a secret key in a token.")
     ) { place, id, key in
       place.faults.attempt(place.pointer + "/id") {
         try SealingKey(id: id, key: key.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
@@ -104,24 +154,87 @@ extension ConfigurationFile {
     }
   }
 
-  /// The 32 bytes of a sealing or evidence key.
+  /// The 32 bytes of a sealing or evidence key; from a token, they are derived once.
   var keySecret: Shape<SharedSecret> {
-    secret.parsed { secret, pointer, faults in
-      // A variable with 32 characters holds typed text, not random bytes.
-      guard !secret.isVariable || secret.bytes.count != SealingKey.length,
-        let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
-      else {
-        faults.add(
-          pointer, "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
-        return nil
+    @Sendable func key(_ secret: Secret, _ pin: Secret?, _ pointer: String, _ faults: inout Faults) -> SharedSecret? {
+      if let uri = secret.token {
+        return inToken(uri, pin, at: pointer, &faults) { module, pin throws(TokenError) in
+          try TokenSecret.derive(by: uri, in: module, pin: pin)
+        }
       }
-      // 32 random bytes have fewer than 12 different values about once in 2⁸⁰.
-      guard bytes.withUnsafeBytes({ Set($0).count }) >= 12 else {
-        faults.add(pointer, "\(secret.name) holds a placeholder, not 32 random bytes")
-        return nil
-      }
-      return SharedSecret(bytes)
+      return bytes(of: secret, pointer, &faults)
     }
+    return named(keyName.parsed { key($0, nil, $1, &$2) }, Source.allCases) { source in
+      source == .token
+        ? .form("secret_key_token", place(source), opener(source)) { key($1, $2, $0.pointer, &$0.faults) }
+        : .form("secret_\(source)", place(source)) { key($1, nil, $0.pointer, &$0.faults) }
+    }
+  }
+
+  private func bytes(of secret: Secret, _ pointer: String, _ faults: inout Faults) -> SharedSecret? {
+    // A variable with 32 characters holds typed text, not random bytes.
+    guard !secret.isVariable || secret.bytes.count != SealingKey.length,
+      let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
+    else {
+      faults.add(
+        pointer, "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
+      return nil
+    }
+    // 32 random bytes have fewer than 12 different values about once in 2⁸⁰.
+    guard bytes.withUnsafeBytes({ Set($0).count }) >= 12 else {
+      faults.add(pointer, "\(secret.name) holds a placeholder, not 32 random bytes")
+      return nil
+    }
+    return SharedSecret(bytes)
+  }
+}
+
+// MARK: Private keys
+
+extension ConfigurationFile {
+  var tokenModuleEntry: Entry<String?> {
+    .ifAny(
+      "pkcs11_module",
+      Shape.nonEmptyString(like: "^/.+$").parsed("must be an absolute path") { $0.hasPrefix("/") ? $0 : nil },
+      "The PKCS #11 module of keys whose names have no `module-path`.")
+  }
+
+  /// Uses a key's token. The module is code that runs in this process, so only root and the server's user may change it.
+  private func inToken<Value>(
+    _ uri: TokenURI, _ pin: Secret?, at pointer: String, _ faults: inout Faults,
+    _ use: (TokenModule, SharedSecret?) throws(TokenError) -> Value
+  ) -> Value? {
+    guard let path = uri.modulePath ?? tokenModule else {
+      faults.add(pointer, "\(uri.path) has no module; set pkcs11_module, or add module-path=/path")
+      return nil
+    }
+    faults.requireProtection(of: path, at: pointer)
+    let given = pin ?? uri.pinFile.flatMap { contents(ofSecret: $0, at: pointer, &faults) }
+    guard faults.isEmpty || given != nil || uri.pinFile == nil else { return nil }
+    do throws(TokenError) {
+      return try use(TokenModule.at(path), given.map { SharedSecret($0.bytes.withoutLineEnd()) })
+    } catch {
+      faults.add(pointer, error.detail)
+      if error.isTemporary { passing.withLock { _ = $0.insert(InputError(pointer, error.detail)) } }
+      return nil
+    }
+  }
+
+  private func privateKey(
+    _ secret: Secret, _ opener: Secret?, for use: TokenKey.Use, _ what: String, at pointer: String,
+    _ faults: inout Faults, _ isGood: (PrivateKey) -> Bool
+  ) -> PrivateKey? {
+    guard let uri = secret.token else {
+      return secret.privateKey(opener, what, at: pointer, &faults, isGood)
+    }
+    let key = inToken(uri, opener, at: pointer, &faults) { module, pin throws(TokenError) in
+      try TokenKey(uri, in: module, pin: pin, for: use)
+    }
+    guard let key else { return nil }
+    if key.isExtractable { faults.warn("\(uri.path) may leave its token (CKA_EXTRACTABLE); make a key that may not") }
+    if isGood(PrivateKey(key)) { return PrivateKey(key) }
+    faults.add(pointer, "\(uri.path) is not a \(what)")
+    return nil
   }
 }
 
@@ -132,7 +245,7 @@ extension Secret {
     do throws(CryptoError) {
       let key = try bytes.withUnsafeBytes { pem throws(CryptoError) in
         guard let passphrase else { return try PrivateKey(pem: pem) }
-        return try PrivateKey(pem: pem, passphrase: passphrase.withoutLineEnd())
+        return try PrivateKey(pem: pem, passphrase: passphrase.bytes.withoutLineEnd())
       }
       if isGood(key) { return key }
       faults.add(pointer, "\(name) is not a \(what) in PEM")
@@ -181,23 +294,36 @@ final class EnvironmentSecrets: Sendable {
   func close() { state.withLock { $0.isClosed = true } }
 }
 
-/// A secret with the name of its source.
+/// A secret with the name of its source, or the name of a key in a token.
 final class Secret: Sendable {
   /// A path, or the name of a variable.
   let name: String
   /// False for a file.
   let isVariable: Bool
   let bytes: SecretBytes
+  /// The name of a key in a token; then there are no bytes.
+  let token: TokenURI?
 
   init(name: String, isVariable: Bool, bytes: consuming SecretBytes) {
     self.name = name
     self.isVariable = isVariable
     self.bytes = bytes
+    token = nil
   }
 
-  /// The secret as a passphrase, without the line end that an editor may have added.
-  func withoutLineEnd() -> SecretBytes {
-    bytes.withUnsafeBytes { bytes in
+  init(in token: TokenURI) {
+    name = token.path
+    isVariable = false
+    bytes = SecretBytes(copying: [UInt8]())
+    self.token = token
+  }
+
+}
+
+extension SecretBytes {
+  /// A passphrase or PIN, without the line end that an editor may have added.
+  package borrowing func withoutLineEnd() -> SecretBytes {
+    withUnsafeBytes { bytes in
       var end = bytes.count
       if end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
       if end > 0, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
@@ -208,8 +334,8 @@ final class Secret: Sendable {
 
 /// Reads a file that holds a secret. The memory for it is wiped after use. Refuses the file if other users could read
 /// it.
-enum SecretFile {
-  enum ReadError: Error, Equatable {
+package enum SecretFile {
+  package enum ReadError: Error, Equatable {
     /// The reason, as text for people.
     case unreadable(String)
     case wrongSize
@@ -218,7 +344,7 @@ enum SecretFile {
     /// The permissions let others read or change it.
     case open
 
-    func text(_ path: String) -> String {
+    package func text(_ path: String) -> String {
       switch self {
       case .unreadable(let reason): "the file \(path) cannot be read: \(reason)"
       case .wrongSize: "the file \(path) is empty or larger than 1 MiB"
@@ -229,7 +355,7 @@ enum SecretFile {
   }
 
   /// Checks owner and permissions of the open file: a check by path could see another file than the one that is read.
-  static func read(_ path: String) throws(ReadError) -> SecretBytes {
+  package static func read(_ path: String) throws(ReadError) -> SecretBytes {
     // Without O_NONBLOCK, opening a pipe would block the start until another process writes to the pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(FileFault.reason(errno)) }

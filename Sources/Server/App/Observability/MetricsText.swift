@@ -10,7 +10,9 @@ import Trust
 enum MetricsText {
   static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-  static func render(_ application: Application, audit heads: [AuditHead]) -> [UInt8] {
+  static func render(
+    _ application: Application, audit heads: [AuditHead], tokens: [(holder: String, isAvailable: Bool)]
+  ) -> [UInt8] {
     let (service, snapshot) = (application.service, application.metrics.snapshot)
     var text = MetricsWriter()
     text.add(
@@ -27,6 +29,9 @@ enum MetricsText {
       snapshot.store.mapValues(\.failures).byName(\.self))
     trust(application, &text)
     certificates(service.relyingParties, application, &text)
+    text.add(
+      "mdoc_token_up", "1 if the PKCS #11 token did its work now, otherwise 0.", by: "token",
+      tokens.map { ($0.holder, $0.isAvailable) })
     let (fetches, state) = (application.fetches.counts, application.state.configuration)
     text.add(
       "mdoc_list_fetches_total", "Fetches of published lists, by outcome.", by: "outcome",

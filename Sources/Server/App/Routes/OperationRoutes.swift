@@ -14,8 +14,8 @@ enum OperationRoutes {
     },
     Route(
       .get, "/readyz", "getReadiness", "Check that the server accepts requests",
-      "200 if the store accepts writes, a trust anchor is valid and no stop has begun.", access: .anyone,
-      success: .json("Readiness"), problems: [.apiStoreUnavailable, .trustStoreEmpty, .apiOverloaded],
+      "200 if the store accepts writes, each token with keys does its work, a trust anchor is valid and no stop has begun.", access: .anyone,
+      success: .json("Readiness"), problems: [.apiStoreUnavailable, .apiKeyUnavailable, .trustStoreEmpty, .apiOverloaded],
       urgency: .essential
     ) { call throws(ServiceError) in
       let application = call.application
@@ -32,7 +32,8 @@ enum OperationRoutes {
     ) { call throws(ServiceError) in
       // Reply even if the store fails: operators then need the other metrics most, and `/readyz` reports the store.
       let heads = (try? await call.service.auditHeads()) ?? []
-      return Reply(MetricsText.mediaType, MetricsText.render(call.application, audit: heads))
+      let tokens = await call.service.heldKeys()
+      return Reply(MetricsText.mediaType, MetricsText.render(call.application, audit: heads, tokens: tokens))
     },
     Route(
       .get, "/status", "getStatusPage", "Read the health page",

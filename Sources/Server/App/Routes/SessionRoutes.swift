@@ -12,7 +12,7 @@ enum SessionRoutes {
       access: .apiKey([.sessionsWrite]), body: .reading(CreateSessionBody.shape, RequestExample.creations),
       success: .json("VerificationSession", status: 201),
       problems: [
-        .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
+        .apiKeyUnavailable, .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
         .apiOutsideRegistration, .readerCertificateExpired, .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
       ], urgency: .deferrable
     ) { call throws(ServiceError) in
@@ -43,7 +43,8 @@ enum SessionRoutes {
       access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
       success: .json("VerificationSession"),
       problems: [
-        .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled,
+        .apiKeyUnavailable, .sessionNotFound, .sessionProtocolMismatch, .sessionAlreadyUsed, .sessionExpired,
+        .sessionCanceled,
         .sessionRedacted,
       ]
     ) { call throws(ServiceError) in
@@ -86,7 +87,10 @@ enum SessionRoutes {
         + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are kept.",
       access: .apiKey([.verificationsWrite]), body: .reading(VerificationBody.shape, RequestExample.verifications),
       success: .json("Verification"),
-      problems: [.apiTooManyAgeRequests, .zkNotProvable, .zkCircuitsMissing, .sessionAlreadyUsed, .apiQuotaExceeded]
+      problems: [
+        .apiTooManyAgeRequests, .zkNotProvable, .zkCircuitsMissing, .sessionAlreadyUsed, .apiQuotaExceeded,
+        .apiKeyUnavailable,
+      ]
     ) { call throws(ServiceError) in
       try await call.service.verify(call.body, as: call.authenticated(), idempotency: call.idempotency)
     }
@@ -181,6 +185,7 @@ enum WalletRoutes {
   private static let requestType = "application/oauth-authz-req+jwt"
   private static let stateProblems: [Code] = [
     .sessionNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted, .apiStoreUnavailable,
+    .apiKeyUnavailable,
   ]
 
   static let all: [Route] = [

@@ -20,7 +20,7 @@ struct AnnexCProtocol: WalletProtocol {
           "deviceRequest": .string(Base64.encodeURLSafe(deviceRequest.encoded)),
           "encryptionInfo": .string(challenge.encryptionInfo),
         ], material: try challenge.serialized())
-    } catch { throw .cryptoFailed }
+    } catch { throw ServiceError(error) }
   }
 
   /// `data` of a submit: `{"response": base64url}`. The standard's `Response` is read too. It is not in the schema,

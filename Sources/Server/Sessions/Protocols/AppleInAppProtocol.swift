@@ -63,6 +63,7 @@ package struct AppleInAppProtocol: WalletProtocol {
           verifier: rules.verifier, keys: rules.relyingParty.encryptionKeys(of: merchant.merchantID),
           publishedKey: publishedKey, others: rules.relyingParty.others(than: merchant.merchantID))
       }
+    apple.prepared = rules.opening
     if let didOpen = rules.didOpen { apple.didOpen = { didOpen(SharedSecret($0.serialized)) } }
     return apple.authenticate(envelope, answering: opening, request: rules.request, at: rules.now)
   }

@@ -34,7 +34,7 @@ struct OpenID4VPWebProtocol: WalletProtocol {
         case .multisigned: ["request": try made.signed(by: readers)]
         }
       return OutgoingRequest(data: data, material: try challenge.serialized())
-    } catch { throw .cryptoFailed }
+    } catch { throw ServiceError(error) }
   }
 
   func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse {
@@ -92,7 +92,7 @@ struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     do throws(CryptoError) {
       let signed = try made.signed(by: reader, walletNonce: wallet.nonce)
       return Array(try (encryption?.encrypt(signed) ?? signed).utf8)
-    } catch { throw .cryptoFailed }
+    } catch { throw ServiceError(error) }
   }
 }
 
@@ -199,9 +199,7 @@ struct AnnexBProtocol: FetchedRequestProtocol {
     let reader = try context.reader(for: challenge.recipient) { $0.hasDNSName($1) }
     do throws(CryptoError) {
       return Array(try made.signed(by: reader, walletNonce: wallet.nonce).utf8)
-    } catch {
-      throw .cryptoFailed
-    }
+    } catch { throw ServiceError(error) }
   }
 
   func authenticate(

@@ -40,6 +40,8 @@ package struct VerificationRules: Sendable {
   package let relyingParty: RelyingParty
   package let verifier: MdocVerifier
   package let now: Timestamp
+  /// The secret of an envelope for a key in a token (`VerificationService.opening`).
+  var opening: AppleOpening?
   /// Receives the secret that opened the response, if the challenge is not sufficient. The secret opens no other
   /// response, so evidence may keep it in place of the relying party's key. Nil if no evidence is kept.
   var didOpen: (@Sendable (SharedSecret) -> Void)?

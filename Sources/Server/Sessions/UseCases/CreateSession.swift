@@ -30,8 +30,11 @@ extension VerificationService {
     let context = RequestContext(
       session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, apple: input.apple,
       registration: input.registration, origin: input.body.origin, publicURL: publicURL, now: now)
-    var offers: [ProtocolOffer] = []
-    for name in input.body.protocols { offers.append(try offer(name, input.content.request, in: context)) }
+    let offers = try await using(party.readers.map(\.key)) { () throws(ServiceError) in
+      var offers: [ProtocolOffer] = []
+      for name in input.body.protocols { offers.append(try self.offer(name, input.content.request, in: context)) }
+      return offers
+    }
     let bytes = offers.reduce(body.plainBytes) { $0 + $1.data.bytes.count }
     guard bytes <= Limits.sessionBytes else { throw ServiceError(.apiSessionTooLarge) }
     let record = SessionRecord(

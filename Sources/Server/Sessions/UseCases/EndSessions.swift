@@ -84,6 +84,7 @@ extension VerificationService {
   /// Probes the store; trust is checked elsewhere.
   package func checkReadiness() async throws(ServiceError) {
     try await stored { store throws(StoreError) in try await store.probe() }
+    guard await heldKeys().allSatisfy(\.isAvailable) else { throw .keyUnavailable }
   }
 
   package func usage(of party: RelyingParty) async throws(ServiceError) -> StoreUsage {

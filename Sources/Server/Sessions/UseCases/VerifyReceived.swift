@@ -27,6 +27,8 @@ extension VerificationService {
       let flow = Flow(relyingParty: party.id)
       try gate.enter(flow)
       defer { gate.leave(flow) }
+      let opening = try await received.isEnvelope
+        ? self.opening(.response(.bytes(body.response)), by: AppleInAppProtocol(), for: party) : nil
       if let nonce = body.nonceID { try await useUp(nonce, of: party) }
       let stages = StageTimer(configuration.observe)
       let judged = await judge(
@@ -34,7 +36,8 @@ extension VerificationService {
       ) { verifier, now in
         received.authenticate(
           body.response, isTest: mode == .test,
-          by: VerificationRules(request: request, relyingParty: party, verifier: verifier, now: now))
+          by: VerificationRules(
+            request: request, relyingParty: party, verifier: verifier, now: now, opening: opening))
       }
       stages.end(.conclude)
       let outcome = try Self.outcome(judged.verdict, of: received, for: party)
@@ -119,6 +122,8 @@ extension Verdict {
 enum ReceivedResponse {
   case transcript(SessionTranscript, name: String, readerKey: PrivateKey?)
   case envelope(nonce: [UInt8], AppleConfiguration)
+
+  var isEnvelope: Bool { if case .envelope = self { true } else { false } }
 
   /// The protocol, for the audit entry.
   var name: String {

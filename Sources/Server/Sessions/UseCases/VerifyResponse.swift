@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Mdoc
+import Presentation
 import Trust
 
 extension VerificationService {
@@ -104,12 +105,13 @@ extension VerificationService {
     try gate.enter(party)
     defer { gate.leave(party) }
     let stages = StageTimer(configuration.observe)
+    let opening = try await self.opening(response, by: wallet, for: caller.relyingParty, to: address)
     let (record, attempt) = try await consume(address, protocolName: wallet.name)
     stages.end(.consume)
     let finding: Conclusion.Finding =
       switch response {
       case .refusal(let code, let description): .refusal(code, description: description)
-      case .response(let content): await find(content, by: wallet, record, as: caller, stages)
+      case .response(let content): await find(content, opening, by: wallet, record, as: caller, stages)
       }
     let now = clock()
     let conclusion = try Conclusion(finding, of: record, as: caller, code: code, at: now, service: self)
@@ -135,8 +137,8 @@ extension VerificationService {
 
   /// Opens the response with the consumed challenge, and verifies it.
   private func find(
-    _ content: WalletResponse.Content, by wallet: any WalletProtocol, _ record: SessionRecord, as caller: Caller,
-    _ stages: StageTimer
+    _ content: WalletResponse.Content, _ opening: AppleOpening?, by wallet: any WalletProtocol,
+    _ record: SessionRecord, as caller: Caller, _ stages: StageTimer
   ) async -> Conclusion.Finding {
     guard let request = record.content?.request, let challenge = takenChallenge(of: record, wallet.name) else {
       return .unreadableChallenge
@@ -148,7 +150,8 @@ extension VerificationService {
     let didOpen = draft?.didOpen
     let judged = await judge(request, for: caller.relyingParty, under: trust, at: clock(), stages) { verifier, now in
       let rules = VerificationRules(
-        request: request, relyingParty: caller.relyingParty, verifier: verifier, now: now, didOpen: didOpen)
+        request: request, relyingParty: caller.relyingParty, verifier: verifier, now: now, opening: opening,
+        didOpen: didOpen)
       guard let challenge = unused.take() else { return rules.interrupted() }
       return wallet.authenticate(content, to: challenge, by: rules)
     }

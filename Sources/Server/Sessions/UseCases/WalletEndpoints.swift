@@ -74,7 +74,7 @@ extension VerificationService {
     if let refusal = record.consumeRefusal(protocolName: address.wallet.name, at: now) { throw ServiceError(refusal) }
     let wallet = try PostedByWallet(try parameters())
     guard let content = record.content else { throw ServiceError(.sessionRedacted) }
-    let opened = try address.material(sealer)
+    let opened = SharedSecret(try address.material(sealer))
     // Anybody who knows the id may fetch the request, and each fetch costs a signature.
     let party = Flow(relyingParty: relyingParty)
     try gate.enter(party)
@@ -83,7 +83,9 @@ extension VerificationService {
       session: record.address, relyingParty: address.relyingParty,
       registration: try address.relyingParty.registration(of: content), origin: content.origin, publicURL: publicURL,
       now: now, code: address.code)
-    return try address.wallet.requestObject(opened, for: content.request, wallet: wallet, in: context)
+    return try await using(context.relyingParty.readers.map(\.key)) { () throws(ServiceError) in
+      try address.wallet.requestObject(opened.bytes, for: content.request, wallet: wallet, in: context)
+    }
   }
 
   /// `POST /v1/wallet/{relying_party}/{session}/response`: takes the response that a wallet posts (`direct_post`,

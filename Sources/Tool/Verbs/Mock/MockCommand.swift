@@ -53,7 +53,7 @@ enum MockCommand {
     guard let leaf = chain.first, let certified = leaf.publicKey else {
       throw .unreadable("--issuer-chain begins with a certificate whose key is on none of mdoc's curves")
     }
-    let key = try KeyFile.privateKey(path, on: certified.curve)
+    let key = try KeyFile.privateKey(path, on: certified.curve, for: .signing)
     guard key.publicKey.encoded == certified.encoded else {
       throw .unreadable("key \(path): is not the key of the first certificate of --issuer-chain")
     }

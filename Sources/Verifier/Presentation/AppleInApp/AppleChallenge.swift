@@ -210,6 +210,18 @@ public final class AppleOpening: Sendable {
     recipientKeyHash = Array(envelope.recipientKeyHash)
   }
 
+  /// The secret of an envelope, before its challenge is known; nil for an envelope that is malformed or for none of
+  /// these keys.
+  public convenience init?(ofEnvelope bytes: [UInt8], withOneOf keys: [PrivateKey]) throws(CryptoError) {
+    var checks = CheckList()
+    guard let envelope = AppleEnvelope(parsing: bytes, checks: &checks),
+      let key = keys.first(where: {
+        constantTimeEqual(AppleInApp.recipientKeyHash($0.publicKey), envelope.recipientKeyHash)
+      })
+    else { return nil }
+    try self.init(of: envelope, with: key)
+  }
+
   /// Restores a secret from the bytes of `serialized`; nil for other bytes.
   public init?(serialized: borrowing SecretBytes) {
     guard serialized.count > AppleEnvelope.hashLength else { return nil }

@@ -16,6 +16,12 @@ public struct AppleInApp: Sendable {
     set { opener.didOpen = newValue }
   }
 
+  /// The envelope's secret, if it was agreed on beforehand because a token holds the key.
+  public var prepared: AppleOpening? {
+    get { opener.prepared }
+    set { opener.prepared = newValue }
+  }
+
   /// Other merchants and keys of the relying party. They open no response. If a response is for another merchant or key
   /// in this list, the report says so.
   public struct Others: Sendable {
@@ -98,6 +104,7 @@ private struct AppleOpener: Sendable {
   var publishedKey = AppleInApp.PublishedKeyPolicy.refuse
   var others = AppleInApp.Others.none
   var didOpen: (@Sendable (AppleOpening) -> Void)?
+  var prepared: AppleOpening?
 
   func open(
     _ bytes: [UInt8], challenge: borrowing AppleChallenge, checks: inout CheckList
@@ -159,7 +166,7 @@ private struct AppleOpener: Sendable {
   private func decrypt(
     _ envelope: AppleEnvelope, _ recipient: RecipientKey, _ transcript: SessionTranscript, _ checks: inout CheckList
   ) -> [UInt8]? {
-    let opening = recipient.opening(envelope)
+    let opening = prepared?.recipientKeyHash == recipient.hash ? prepared : recipient.opening(envelope)
     let plaintext = opening.flatMap { opening in
       try? HPKE.p256SHA256AES128GCM.open(
         envelope.ciphertext, sharedSecret: opening.sharedSecret, info: transcript.encoded)

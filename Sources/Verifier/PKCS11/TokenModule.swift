@@ -1,0 +1,263 @@
+import Base
+import CP11Kit
+import Cryptography
+import Glibc
+
+/// A PKCS #11 module in this process, with its sessions. There is one for each path, since a module is initialised once
+/// in a process.
+///
+/// After a token was reset or removed, its sessions, logins and handles are void, and only a new initialisation helps.
+/// So every such error ends the module's current life: the next call begins another.
+public final class TokenModule: Sendable {
+  private static let loaded = Locked<[String: TokenModule]>([:])
+
+  let path: String
+  let threads = TokenThreads()
+  // Set once; the module locks its own state (CKF_OS_LOCKING_OK). It stays loaded.
+  nonisolated(unsafe) private let functions: UnsafeMutablePointer<CK_FUNCTION_LIST>
+  private let access = SharedAccess()
+  private let state = Locked(State())
+
+  private struct State {
+    var isInitialized = false
+    /// Counts the module's lives. Sessions and handles are of one life.
+    var life = 0
+    var idle: [CK_SLOT_ID: [CK_SESSION_HANDLE]] = [:]
+    /// PINs that tokens have refused: a token locks itself after a few.
+    var refused: [(token: [UInt8], pin: SharedSecret)] = []
+    /// The end of the time in which no new life is tried, since the last one failed.
+    var pause: Int64 = 0
+  }
+
+  /// The module at this path, loaded on first use.
+  public static func at(_ path: String) throws(TokenError) -> TokenModule {
+    if let module = loaded.withLock({ $0[path] }) { return module }
+    let module = try TokenModule(path)
+    return loaded.withLock { loaded in
+      let first = loaded[path] ?? module
+      loaded[path] = first
+      return first
+    }
+  }
+
+  private init(_ path: String) throws(TokenError) {
+    let flags = Int32(P11_KIT_MODULE_UNMANAGED | P11_KIT_MODULE_CRITICAL)
+    guard let functions = p11_kit_module_load(path, flags) else {
+      let reason = p11_kit_message().map { String(cString: $0) } ?? "it has no C_GetFunctionList"
+      throw .refused("the module \(path) cannot be loaded: \(reason)")
+    }
+    self.path = path
+    self.functions = functions
+  }
+
+  /// What a call returned, if not CKR_OK.
+  struct Failure: Error {
+    let status: CK_RV
+
+    /// True if only a new life of the module can help.
+    var isLoss: Bool {
+      [
+        CKR_DEVICE_ERROR, CKR_DEVICE_REMOVED, CKR_TOKEN_NOT_PRESENT, CKR_TOKEN_NOT_RECOGNIZED,
+        CKR_SESSION_HANDLE_INVALID, CKR_SESSION_CLOSED, CKR_USER_NOT_LOGGED_IN, CKR_KEY_HANDLE_INVALID,
+        CKR_OBJECT_HANDLE_INVALID, CKR_CRYPTOKI_NOT_INITIALIZED,
+      ].contains(status)
+    }
+
+    /// `CKR_PIN_INCORRECT (0xa0)`, or the number alone.
+    var text: String {
+      let number = "0x" + String(status, radix: 16)
+      // The names are libp11-kit's.
+      guard let name = p11_kit_strerror(status) else { return number }
+      return "\(String(cString: name)) (\(number))"
+    }
+  }
+
+  /// Calls a function of the module.
+  func call(_ body: (CK_FUNCTION_LIST) -> CK_RV?) throws(Failure) {
+    let status = body(functions.pointee) ?? CKR_FUNCTION_NOT_SUPPORTED
+    guard status == CKR_OK else { throw Failure(status: status) }
+  }
+
+  // MARK: Lives
+
+  /// A place in the current life: a slot with its logged-in token.
+  struct Place: Sendable {
+    let life: Int
+    let slot: CK_SLOT_ID
+    let token: CK_TOKEN_INFO
+  }
+
+  /// Finds a token, logs in, and runs the body in a session of it. Nothing else uses the module meanwhile.
+  func enter<R>(
+    _ uri: TokenURI, pin: SharedSecret?, mayWrite: Bool = false,
+    _ body: (Place, CK_SESSION_HANDLE) throws(TokenError) -> R
+  ) throws(TokenError) -> R {
+    let isPaused = state.withLock { $0.pause > Deadline.now() }
+    guard !isPaused, access.takeAlone() else { throw .away("\(uri.path): the module \(path) does not respond") }
+    defer { access.giveBack() }
+    do throws(TokenError) {
+      try reporting(uri) { () throws(Failure) in try begin() }
+      let place = try place(of: uri)
+      let session = try reporting(uri) { () throws(Failure) in try open(place.slot, mayWrite) }
+      // The last session of a token that closes logs out, so one stays.
+      defer { keep(session, mayWrite ? nil : place) }
+      try logIn(place, session, pin, uri)
+      return try body(place, session)
+    } catch {
+      if error.isTemporary {
+        end(state.withLock { $0.life })
+        state.withLock { $0.pause = Deadline(in: Limits.tokenPause).nanoseconds }
+      }
+      throw error
+    }
+  }
+
+  /// Makes text of a call's failure.
+  func reporting<R>(_ uri: TokenURI, _ body: () throws(Failure) -> R) throws(TokenError) -> R {
+    do { return try body() } catch { throw .away("\(uri.path): the module \(path): \(error.text)") }
+  }
+
+  private func begin() throws(Failure) {
+    guard !state.withLock({ $0.isInitialized }) else { return }
+    var arguments = CK_C_INITIALIZE_ARGS()
+    arguments.flags = CKF_OS_LOCKING_OK
+    do { try call { $0.C_Initialize?(&arguments) } } catch {
+      guard error.status == CKR_CRYPTOKI_ALREADY_INITIALIZED else { throw error }
+    }
+    state.withLock { $0.isInitialized = true }
+  }
+
+  /// Ends this life, if it is still the current one. The caller has the module alone.
+  private func end(_ life: Int) {
+    let isCurrent = state.withLock { state in
+      guard state.life == life else { return false }
+      state.life += 1
+      state.idle = [:]
+      defer { state.isInitialized = false }
+      return state.isInitialized
+    }
+    if isCurrent { try? call { $0.C_Finalize?(nil) } }
+  }
+
+  private func place(of uri: TokenURI) throws(TokenError) -> Place {
+    var found: [Place] = []
+    for slot in (try? slots()) ?? [] {
+      var token = CK_TOKEN_INFO()
+      guard (try? call { $0.C_GetTokenInfo?(slot, &token) }) != nil, uri.isOf(slot, &token) else { continue }
+      found.append(Place(life: state.withLock { $0.life }, slot: slot, token: token))
+    }
+    guard let first = found.first else { throw .away("\(uri.path): the module \(path) has no such token") }
+    guard found.count == 1 else { throw .refused("\(uri.path) names \(found.count) tokens; add token= or serial=") }
+    return first
+  }
+
+  private func slots() throws(Failure) -> [CK_SLOT_ID] {
+    var count: CK_ULONG = 0
+    try call { $0.C_GetSlotList?(1, nil, &count) }
+    var slots = [CK_SLOT_ID](repeating: 0, count: Int(count))
+    try call { $0.C_GetSlotList?(1, &slots, &count) }
+    return Array(slots.prefix(Int(count)))
+  }
+
+  private func open(_ slot: CK_SLOT_ID, _ mayWrite: Bool) throws(Failure) -> CK_SESSION_HANDLE {
+    var session: CK_SESSION_HANDLE = 0
+    let flags = CKF_SERIAL_SESSION | (mayWrite ? CKF_RW_SESSION : 0)
+    try call { $0.C_OpenSession?(slot, flags, nil, nil, &session) }
+    return session
+  }
+
+  /// A login is the whole token's, so another session may have logged in before.
+  private func logIn(
+    _ place: Place, _ session: CK_SESSION_HANDLE, _ pin: SharedSecret?, _ uri: TokenURI
+  ) throws(TokenError) {
+    guard place.token.flags & CKF_LOGIN_REQUIRED != 0, let pin else { return }
+    let token = withUnsafeBytes(of: place.token.serialNumber) { Array($0) }
+    let isRefused = state.withLock { state in
+      state.refused.contains { refused in
+        refused.token == token
+          && refused.pin.bytes.withUnsafeBytes { old in pin.bytes.withUnsafeBytes { constantTimeEqual(old, $0) } }
+      }
+    }
+    guard !isRefused else {
+      throw .refused("\(uri.path): the token refused this PIN before; it is not tried again, since tokens lock themselves")
+    }
+    do {
+      try pin.bytes.withUnsafeBytes { bytes throws(Failure) in
+        let text = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        try call { $0.C_Login?(session, CKU_USER, text, CK_ULONG(bytes.count)) }
+      }
+    } catch {
+      switch error.status {
+      case CKR_USER_ALREADY_LOGGED_IN: return
+      case CKR_PIN_INCORRECT, CKR_PIN_INVALID, CKR_PIN_LEN_RANGE, CKR_PIN_LOCKED, CKR_PIN_EXPIRED:
+        state.withLock { $0.refused.append((token, pin)) }
+        throw .refused("\(uri.path): the token refuses the PIN: \(error.text)")
+      default: throw .away("\(uri.path): the token refuses the login: \(error.text)")
+      }
+    }
+  }
+
+  // MARK: Sessions
+
+  /// Runs the body in a session of this place. If the place's life is over, or ends with the body's failure, throws nil.
+  func use<R>(_ place: Place, _ body: (CK_SESSION_HANDLE) throws(Failure) -> R) throws(Failure) -> R? {
+    guard access.takeShared() else { throw Failure(status: CKR_FUNCTION_FAILED) }
+    do throws(Failure) {
+      defer { access.giveBack() }
+      guard state.withLock({ $0.life == place.life }) else { return nil }
+      let idle = state.withLock { $0.idle[place.slot]?.popLast() }
+      let session = if let idle { idle } else { try open(place.slot, false) }
+      do throws(Failure) {
+        let result = try body(session)
+        keep(session, place)
+        return result
+      } catch {
+        keep(session, nil)
+        throw error
+      }
+    } catch {
+      guard error.isLoss, access.takeAlone() else { throw error }
+      end(place.life)
+      access.giveBack()
+      return nil
+    }
+  }
+
+  /// Keeps a session for later calls; nil closes it.
+  private func keep(_ session: CK_SESSION_HANDLE, _ place: Place?) {
+    let isKept = place.map { place in
+      state.withLock { state in
+        guard state.life == place.life, state.idle[place.slot]?.count ?? 0 < Limits.tokenThreads else { return false }
+        state.idle[place.slot, default: []].append(session)
+        return true
+      }
+    }
+    if isKept != true { try? call { $0.C_CloseSession?(session) } }
+  }
+}
+
+/// A lock that calls share, and that a new life takes alone. Waits for a bounded time.
+// Sendable by use: the lock is made once, and freed with the last reference.
+private final class SharedAccess: @unchecked Sendable {
+  private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+
+  init() { pthread_rwlock_init(lock, nil) }
+
+  deinit {
+    pthread_rwlock_destroy(lock)
+    lock.deallocate()
+  }
+
+  func takeShared() -> Bool { wait(pthread_rwlock_tryrdlock) }
+  func takeAlone() -> Bool { wait(pthread_rwlock_trywrlock) }
+  func giveBack() { pthread_rwlock_unlock(lock) }
+
+  private func wait(_ take: (UnsafeMutablePointer<pthread_rwlock_t>) -> Int32) -> Bool {
+    let end = Deadline(in: Limits.tokenWait)
+    while take(lock) != 0 {
+      guard !end.isPast else { return false }
+      Deadline(in: .milliseconds(1)).sleep()
+    }
+    return true
+  }
+}

@@ -1,0 +1,97 @@
+import Base
+
+/// The threads of one module. PKCS #11 calls block, and nothing can end one: a caller waits for a bounded time, and a
+/// call that hangs holds a thread of its module only.
+final class TokenThreads: Sendable {
+  /// Work with its caller, who is told once: that it has ended, or that the time is over.
+  private final class Job: Sendable {
+    private struct State {
+      var isOver = false
+      var caller: CheckedContinuation<Bool, Never>?
+    }
+
+    let work: @Sendable () -> Void
+    private let state = Locked(State())
+
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func wait(_ caller: CheckedContinuation<Bool, Never>) { state.withLock { $0.caller = caller } }
+
+    func end(inTime: Bool) {
+      let caller = state.withLock { state in
+        defer { state.isOver = true }
+        return state.caller.take()
+      }
+      caller?.resume(returning: inTime)
+    }
+  }
+
+  private struct State {
+    var threads = 0
+    var waiting: [Job] = []
+  }
+
+  private let state = Locked(State())
+
+  /// Runs the work, and waits without blocking. Returns false if it has not ended in time, or if too much work waits.
+  func run(_ work: @escaping @Sendable () -> Void) async -> Bool {
+    let job = Job(work)
+    let timer = Task {
+      try? await Task.sleep(for: Limits.tokenWait)
+      job.end(inTime: false)
+    }
+    defer { timer.cancel() }
+    return await withCheckedContinuation { caller in
+      job.wait(caller)
+      if !add(job) { job.end(inTime: false) }
+    }
+  }
+
+  /// Runs the work, and blocks this thread until it has ended; false if it has not ended in time.
+  func wait(for work: @escaping @Sendable () -> Void) -> Bool {
+    let hasEnded = Locked(false)
+    let job = Job {
+      work()
+      hasEnded.withLock { $0 = true }
+    }
+    guard add(job) else { return false }
+    let end = Deadline(in: Limits.tokenStart)
+    while !hasEnded.withLock({ $0 }) {
+      guard !end.isPast else {
+        job.end(inTime: false)
+        return false
+      }
+      Deadline(in: .milliseconds(1)).sleep()
+    }
+    return true
+  }
+
+  private func add(_ job: Job) -> Bool {
+    let (isAdded, needsThread) = state.withLock { state in
+      guard state.waiting.count < Limits.tokenQueue else { return (false, false) }
+      state.waiting.append(job)
+      guard state.threads < Limits.tokenThreads else { return (true, false) }
+      state.threads += 1
+      return (true, true)
+    }
+    if needsThread, !BackgroundThread.start("mdoc-token", { [self] in loop() }) {
+      state.withLock { $0.threads -= 1 }
+      return false
+    }
+    return isAdded
+  }
+
+  /// Does the work that waits, except where the caller has gone, then ends.
+  private func loop() {
+    while let job = state.withLock({ state in
+      if state.waiting.isEmpty { state.threads -= 1 }
+      return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+    }) {
+      guard !job.isOver else { continue }
+      job.work()
+      job.end(inTime: true)
+    }
+  }
+}
