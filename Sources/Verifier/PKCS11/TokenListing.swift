@@ -22,7 +22,7 @@ public struct TokenEntry: Sendable {
 /// A key to be made in a token.
 public enum TokenKeyKind: Sendable {
   case signing(Curve)
-  /// On P-256, to which responses are encrypted.
+  /// On P-256, to which responses are encrypted. It also signs, for the request of its certificate.
   case agreement
   /// 32 bytes, from which keys for data at rest are derived.
   case secret
@@ -59,8 +59,8 @@ extension TokenModule {
           }
           return switch kind {
           case .secret: (try makeSecret(label, id, session), .secret)
-          case .signing(let curve): (try makePair(curve, CKA_SIGN, CKA_VERIFY, label, id, session), .privateKey)
-          case .agreement: (try makePair(.p256, CKA_DERIVE, CKA_DERIVE, label, id, session), .privateKey)
+          case .signing(let curve): (try makePair(curve, [CKA_SIGN], label, id, session), .privateKey)
+          case .agreement: (try makePair(.p256, [CKA_SIGN, CKA_DERIVE], label, id, session), .privateKey)
           }
         }
         guard let made else { throw .refused("\(uri.path) names a key that exists; choose another object and id") }
@@ -73,21 +73,20 @@ extension TokenModule {
     [(CKA_TOKEN, .flag(true)), (CKA_LABEL, .bytes(label)), (CKA_ID, .bytes(id))]
   }
 
-  /// The key never leaves the token, and is for one use.
-  private static func guarded(_ use: CK_ATTRIBUTE_TYPE) -> [(CK_ATTRIBUTE_TYPE, Template.Value)] {
+  /// The key never leaves the token, and is for these uses only.
+  private static func guarded(_ uses: [CK_ATTRIBUTE_TYPE]) -> [(CK_ATTRIBUTE_TYPE, Template.Value)] {
     [(CKA_PRIVATE, .flag(true)), (CKA_SENSITIVE, .flag(true)), (CKA_EXTRACTABLE, .flag(false))]
-      + [CKA_SIGN, CKA_DERIVE, CKA_DECRYPT, CKA_UNWRAP].map { ($0, .flag($0 == use)) }
+      + [CKA_SIGN, CKA_DERIVE, CKA_DECRYPT, CKA_UNWRAP].map { ($0, .flag(uses.contains($0))) }
   }
 
   private func makePair(
-    _ curve: Curve, _ use: CK_ATTRIBUTE_TYPE, _ publicUse: CK_ATTRIBUTE_TYPE, _ label: [UInt8], _ id: [UInt8],
-    _ session: CK_SESSION_HANDLE
+    _ curve: Curve, _ uses: [CK_ATTRIBUTE_TYPE], _ label: [UInt8], _ id: [UInt8], _ session: CK_SESSION_HANDLE
   ) throws(Failure) -> CK_OBJECT_HANDLE {
     let beside = Template(
       Self.names(label, id) + [
-        (CKA_EC_PARAMS, .bytes(curve.parameters)), (CKA_PRIVATE, .flag(false)), (publicUse, .flag(true)),
+        (CKA_EC_PARAMS, .bytes(curve.parameters)), (CKA_PRIVATE, .flag(false)), (CKA_VERIFY, .flag(true)),
       ])
-    let own = Template(Self.names(label, id) + Self.guarded(use))
+    let own = Template(Self.names(label, id) + Self.guarded(uses))
     var mechanism = CK_MECHANISM(mechanism: CKM_EC_KEY_PAIR_GEN, pParameter: nil, ulParameterLen: 0)
     var (publicKey, privateKey): (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) = (0, 0)
     try beside.use { beside, besideCount throws(Failure) in
@@ -104,7 +103,7 @@ extension TokenModule {
     _ label: [UInt8], _ id: [UInt8], _ session: CK_SESSION_HANDLE
   ) throws(Failure) -> CK_OBJECT_HANDLE {
     let template = Template(
-      Self.names(label, id) + Self.guarded(CKA_SIGN) + [
+      Self.names(label, id) + Self.guarded([CKA_SIGN]) + [
         (CKA_CLASS, .number(CKO_SECRET_KEY)), (CKA_KEY_TYPE, .number(CKK_GENERIC_SECRET)),
         (CKA_VALUE_LEN, .number(CK_ULONG(TokenSecret.length))), (CKA_ENCRYPT, .flag(false)),
       ])

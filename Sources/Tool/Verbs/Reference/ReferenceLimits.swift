@@ -53,6 +53,11 @@ enum LimitTable {
     | Private key submitted with a proximity response | \(Limits.submittedKeyBytes) bytes |
     | Rounds of an encrypted private key (PBKDF2); N·r·p of scrypt | \(Limits.passphraseRounds); \
     \(Limits.passphraseSteps) |
+    | Calls to one PKCS #11 module at one time, and waiting; above, 503 | \(Limits.tokenThreads), and \(Limits.tokenQueue) |
+    | Time that a request waits for a token; that a start or a reload does | \(Limits.tokenWait.components.seconds) s; \
+    \(Limits.tokenStart.components.seconds) s |
+    | Pause of a PKCS #11 module that failed | \(Limits.tokenPause.components.seconds) s |
+    | Keys of one kind read from a token | \(Limits.tokenObjects) |
     | Documents requested in one session | \(Limits.requestedDocuments) |
     | Elements requested in one session, including alternatives | \(Limits.requestedElements) |
     | Alternatives to one element | \(Limits.elementAlternatives) |
