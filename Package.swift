@@ -265,7 +265,7 @@ let package = Package(
     tests("CBOR", ["Base", "TestSupport"]),
     tests("Cryptography", ["Base", "TestSupport", "COpenSSL"]),
     tests("Compression", []),
-    tests("PKCS11", ["Base", "Cryptography", "TestSupport"]),
+    tests("PKCS11", ["Base", "Cryptography", "TestSupport", "CP11Kit"]),
     tests("Longfellow", ["Base", "CCarryless", "CZstd", "TestSupport"]),
     tests("LongfellowProver", ["Base", "CBOR", "Cryptography", "Longfellow", "TestSupport"]),
     tests("COSE", ["Base", "CBOR", "Cryptography"]),

@@ -43,7 +43,7 @@ enum KeysCommand {
     let token = try OpenToken(arguments.operands[0], module: arguments.value(.module))
     let keys = try token.attempt { () throws(TokenError) in try token.module.list(token.uri, pin: token.pin) }
     let entries = keys.map { key in
-      key.facts.map { Report.member($0, $1) } + [table(key.facts)]
+      key.members + [table(key.facts)]
     }
     arguments.print([.list("keys", entries)] + (keys.isEmpty ? [.line("no keys")] : []))
   }
@@ -54,22 +54,20 @@ enum KeysCommand {
 
   private static func run(_ arguments: Arguments) throws(Failure) {
     let path = arguments.value(.keyFile)
-    let facts: [(String, String)]
     if let name = arguments.value(.token) {
       guard path == nil else { throw .usage("--out and --pkcs11 exclude each other") }
-      facts = try inToken(name, arguments)
-    } else {
-      let key = try make(arguments)
-      guard path != nil || key.isShown else { throw .usage("--out FILE is required: where to write the key") }
-      if let path { try FileAccess.writeSecret(key.content, to: path) }
-      facts =
-        [("type", key.type)] + (path == nil ? [("key", key.text)] : []) + key.facts
-        + (path.map { [("file", $0)] } ?? [])
+      let key = try inToken(name, arguments)
+      return arguments.print(key.members + [table(key.facts)])
     }
+    let key = try make(arguments)
+    guard path != nil || key.isShown else { throw .usage("--out FILE is required: where to write the key") }
+    if let path { try FileAccess.writeSecret(key.content, to: path) }
+    let facts =
+      [("type", key.type)] + (path == nil ? [("key", key.text)] : []) + key.facts + (path.map { [("file", $0)] } ?? [])
     arguments.print(facts.map { .member($0, $1) } + [table(facts)])
   }
 
-  private static func inToken(_ name: String, _ arguments: Arguments) throws(Failure) -> [(String, String)] {
+  private static func inToken(_ name: String, _ arguments: Arguments) throws(Failure) -> TokenEntry {
     let kind: TokenKeyKind =
       switch try arguments.required(.type) {
       case "encryption": .agreement
@@ -78,7 +76,7 @@ enum KeysCommand {
       default: throw .usage("an API key is not made in a token: only its SHA-256 is kept")
       }
     let token = try OpenToken(name, module: arguments.value(.module))
-    return try token.attempt { () throws(TokenError) in try token.module.make(kind, token.uri, pin: token.pin) }.facts
+    return try token.attempt { () throws(TokenError) in try token.module.make(kind, token.uri, pin: token.pin) }
   }
 
   private static func curve(_ arguments: Arguments) throws(Failure) -> Curve {
@@ -110,6 +108,16 @@ extension TokenEntry {
       ("uri", uri), ("kind", kind.rawValue), ("type", type), ("uses", uses.joined(separator: ", ")),
       ("extractable", isExtractable ? "yes" : "no"),
     ] + (publicKey.map { [("public_key_sha256", Hex.encode(HashAlgorithm.sha256.hash($0.encoded)))] } ?? [])
+  }
+
+  fileprivate var members: [Report] {
+    facts.map { name, text in
+      switch name {
+      case "uses": .member(name, uses)
+      case "extractable": .member(name, isExtractable)
+      default: .member(name, text)
+      }
+    }
   }
 }
 

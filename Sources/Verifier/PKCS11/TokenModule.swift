@@ -104,7 +104,9 @@ public final class TokenModule: Sendable {
       try logIn(place, session, pin, uri)
       return try body(place, session)
     } catch {
-      if error.isTemporary {
+      // While sessions are kept, the module does its work for others: a new life would end theirs.
+      let isIdle = state.withLock { $0.idle.values.allSatisfy(\.isEmpty) }
+      if error.isTemporary, isIdle {
         end(state.withLock { $0.life })
         state.withLock { $0.pause = Deadline(in: Limits.tokenPause).nanoseconds }
       }
@@ -180,7 +182,7 @@ public final class TokenModule: Sendable {
       }
     }
     guard !isRefused else {
-      throw .refused("\(uri.path): the token refused this PIN before; it is not tried again, since tokens lock themselves")
+      throw .refused("\(uri.path): the token refused this PIN before; it is not tried again, or the token locks itself")
     }
     do {
       try pin.bytes.withUnsafeBytes { bytes throws(Failure) in

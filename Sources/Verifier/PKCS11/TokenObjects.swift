@@ -33,11 +33,14 @@ struct TokenObjects {
 
   /// The only object of this class and name.
   func only(_ kind: CK_OBJECT_CLASS, of uri: TokenURI, hasPIN: Bool) throws(TokenError) -> CK_OBJECT_HANDLE {
+    let what = kind == CKO_PRIVATE_KEY ? "private" : "secret"
+    if let type = uri.attribute(CKA_CLASS), type != withUnsafeBytes(of: kind, Array.init) {
+      throw .refused("\(uri.path) has another type than a \(what) key; leave type out")
+    }
     let found = try module.reporting(uri) { () throws(TokenModule.Failure) in
       try find(kind, label: uri.label, id: uri.id)
     }
     if found.count == 1 { return found[0] }
-    let what = kind == CKO_PRIVATE_KEY ? "private" : "secret"
     guard found.isEmpty else { throw .refused("\(uri.path) names \(found.count) \(what) keys; add id=") }
     throw .refused(
       "\(uri.path): the token has no such \(what) key"

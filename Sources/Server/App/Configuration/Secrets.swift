@@ -72,7 +72,11 @@ extension ConfigurationFile {
 
   private var tokenName: Shape<Secret> {
     Shape.nonEmptyString(like: "^pkcs11:.+$").parsed { text, pointer, faults in
-      faults.attempt(pointer) { () throws(TokenError) in try Secret(in: TokenURI(text)) } text: { $0.detail }
+      faults.attempt(pointer) { () throws(TokenError) in
+        try Secret(in: TokenURI(text))
+      } text: {
+        $0.detail
+      }
     }
   }
 

@@ -14,8 +14,10 @@ enum OperationRoutes {
     },
     Route(
       .get, "/readyz", "getReadiness", "Check that the server accepts requests",
-      "200 if the store accepts writes, each token with keys does its work, a trust anchor is valid and no stop has begun.", access: .anyone,
-      success: .json("Readiness"), problems: [.apiStoreUnavailable, .apiKeyUnavailable, .trustStoreEmpty, .apiOverloaded],
+      "200 if the store accepts writes, tokens do their work, a trust anchor is valid and no stop has begun.",
+      access: .anyone,
+      success: .json("Readiness"),
+      problems: [.apiStoreUnavailable, .apiKeyUnavailable, .trustStoreEmpty, .apiOverloaded],
       urgency: .essential
     ) { call throws(ServiceError) in
       let application = call.application

@@ -12,7 +12,8 @@ enum SessionRoutes {
       access: .apiKey([.sessionsWrite]), body: .reading(CreateSessionBody.shape, RequestExample.creations),
       success: .json("VerificationSession", status: 201),
       problems: [
-        .apiKeyUnavailable, .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable, .zkCircuitsMissing,
+        .apiKeyUnavailable, .apiProtocolUnsupported, .apiTooManyAgeRequests, .apiOriginNotAllowed, .zkNotProvable,
+        .zkCircuitsMissing,
         .apiOutsideRegistration, .readerCertificateExpired, .sessionRedacted, .apiSessionTooLarge, .apiQuotaExceeded,
       ], urgency: .deferrable
     ) { call throws(ServiceError) in

@@ -19,7 +19,8 @@ extension VerificationService {
   /// The secret that opens this envelope, if a token holds the merchant's key. It is agreed on before the challenge is
   /// consumed, and nothing is decrypted with it until then.
   func opening(
-    _ response: WalletResponse, by wallet: any WalletProtocol, for party: RelyingParty, to session: SessionAddress? = nil
+    _ response: WalletResponse, by wallet: any WalletProtocol, for party: RelyingParty,
+    to session: SessionAddress? = nil
   ) async throws(ServiceError) -> AppleOpening? {
     guard wallet is AppleInAppProtocol, case .response(.bytes(let envelope)) = response else { return nil }
     let keys = party.apple.flatMap(\.encryptionKeys).filter { $0.held != nil }

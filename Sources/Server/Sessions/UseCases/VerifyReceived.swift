@@ -27,8 +27,9 @@ extension VerificationService {
       let flow = Flow(relyingParty: party.id)
       try gate.enter(flow)
       defer { gate.leave(flow) }
-      let opening = try await received.isEnvelope
-        ? self.opening(.response(.bytes(body.response)), by: AppleInAppProtocol(), for: party) : nil
+      let opening =
+        received.isEnvelope
+        ? try await self.opening(.response(.bytes(body.response)), by: AppleInAppProtocol(), for: party) : nil
       if let nonce = body.nonceID { try await useUp(nonce, of: party) }
       let stages = StageTimer(configuration.observe)
       let judged = await judge(
