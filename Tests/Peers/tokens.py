@@ -1,11 +1,13 @@
 """The parts of `tokens` that are not commands: certificates, the wallet's file, the judge of signatures, faults."""
-import base64, datetime, hashlib, json, os, pathlib, sys, urllib.request
+import base64, datetime, hashlib, json, os, pathlib, subprocess, sys, urllib.error, urllib.parse, urllib.request
 
 import cbor2
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, utils
+from jwcrypto import jwk, jws
 
+ORIGIN, MDL, NAMESPACE = "https://shop.example", "org.iso.18013.5.1.mDL", "org.iso.18013.5.1"
 KEY, URL = os.environ["MDOC_KEY"], os.environ.get("MDOC_URL")
 
 
@@ -49,6 +51,190 @@ def verifier(path):
     for name, value in values.items():
         text = text.replace(name, value)
     print(text)
+
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def unb64(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def call(path, body=None, key=KEY, timeout=30):
+    """The status, header and body of a reply."""
+    address = path if path.startswith("http") else URL + path
+    request = urllib.request.Request(address, None if body is None else json.dumps(body).encode())
+    request.add_header("Content-Type", "application/json")
+    if key:
+        request.add_header("Authorization", "Bearer " + key)
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as reply:
+            return reply.status, reply.headers, reply.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()
+
+
+def create(*protocols, key=KEY, origin=ORIGIN):
+    documents = [{"doc_type": MDL, "elements": [
+        {"namespace": NAMESPACE, "identifier": "given_name", "intent_to_retain": True}]}]
+    body = {"protocols": list(protocols), "documents": documents}
+    if any(name.startswith(("openid4vp-v1", "org-iso")) for name in protocols):
+        body["origin"] = origin
+    return call("/v1/verification_sessions", body, key)
+
+
+def created(*protocols, **options):
+    status, _, body = create(*protocols, **options)
+    assert status == 201, (status, body)
+    session = json.loads(body)
+    return session["id"], {one["protocol"]: one["data"] for one in session["requests"]}
+
+
+# MARK: The judge
+
+
+def leaf(chain):
+    """The curve of the certificate that comes first, which must be a reader's and known to its authority."""
+    certificate = x509.load_der_x509_certificate(chain[0])
+    certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(pathlib.Path("readers.pem").read_bytes()))
+    known = [x509.load_pem_x509_certificate(path.read_bytes()) for path in pathlib.Path("config").glob("reader-*.pem")]
+    assert certificate in known
+    return certificate
+
+
+def judge_jws(text):
+    """The curves of the signatures of a JWS, by jwcrypto."""
+    signed = jws.JWS()
+    signed.deserialize(text)
+    entries = json.loads(text)["signatures"] if text.startswith("{") else [{"protected": text.split(".")[0]}]
+    curves = []
+    for index, entry in enumerate(entries):
+        header = json.loads(unb64(entry["protected"]))
+        key = leaf([base64.b64decode(one) for one in header["x5c"]]).public_key()
+        one = jws.JWS()
+        if text.startswith("{"):
+            one.deserialize(json.dumps({"payload": json.loads(text)["payload"], "signatures": [entry]}))
+        else:
+            one.deserialize(text)
+        one.allowed_algs = [header["alg"]]
+        one.verify(jwk.JWK.from_pem(key.public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)))
+        assert header["alg"] == {256: "ES256", 384: "ES384", 521: "ES512"}[key.key_size], header["alg"]
+        curves.append(key.key_size)
+    return curves
+
+
+def judge_device_request(data):
+    """The curves of the readers' signatures of ISO/IEC TS 18013-7, Annex C, by cryptography."""
+    handover = ["dcapi", hashlib.sha256(cbor2.dumps([data["encryptionInfo"], ORIGIN])).digest()]
+    curves = []
+    for document in cbor2.loads(unb64(data["deviceRequest"]))["docRequests"]:
+        protected, unprotected, payload, signature = document["readerAuth"]
+        chain = unprotected[33]
+        key = leaf([chain] if isinstance(chain, bytes) else chain).public_key()
+        signed = cbor2.dumps(["ReaderAuthentication", [None, None, handover], document["itemsRequest"]])
+        assert payload is None
+        structure = cbor2.dumps(["Signature1", protected, b"", cbor2.dumps(cbor2.CBORTag(24, signed))])
+        half = len(signature) // 2
+        r, s = (int.from_bytes(part, "big") for part in [signature[:half], signature[half:]])
+        algorithm = {-7: hashes.SHA256(), -35: hashes.SHA384(), -36: hashes.SHA512()}[cbor2.loads(protected)[1]]
+        key.verify(utils.encode_dss_signature(r, s), structure, ec.ECDSA(algorithm))
+        curves.append(key.key_size)
+    return curves
+
+
+def fetched(data):
+    link = urllib.parse.parse_qs(urllib.parse.urlsplit(data["authorization_request"]).query)
+    status, _, body = call(link["request_uri"][0], key=None)
+    assert status == 200, (status, body)
+    return body.decode()
+
+
+def judge():
+    web = ["org-iso-mdoc", "openid4vp-v1-signed", "openid4vp-v1-multisigned"]
+    _, requests = created(*web)
+    found = {
+        web[0]: judge_device_request(requests[web[0]]), web[1]: judge_jws(requests[web[1]]["request"]),
+        web[2]: judge_jws(json.dumps(requests[web[2]]["request"]))}
+    for link in ["openid4vp", "openid4vp-iso-18013-7-annex-b"]:
+        found[link] = judge_jws(fetched(created(link)[1][link]))
+    print("signed by", found)
+    assert found[web[2]] == [256, 384, 521] and all(curves for curves in found.values()), found
+
+
+# MARK: Wallets
+
+
+def mdoc(*arguments):
+    issuer = ["--issuer-key", "wallet/signer.key", "--issuer-chain", "wallet/signer.pem"]
+    return subprocess.run([os.environ["MDOC"], *arguments, *issuer], capture_output=True, text=True, timeout=60)
+
+
+def status_of(session):
+    reply = json.loads(call(f"/v1/verification_sessions/{session}")[2])
+    return reply["status"], (reply["last_error"] or {}).get("code")
+
+
+def submit_near(session, variant="good"):
+    """What a reader's app sends in person: a response with no element but the one that is requested."""
+    wanted = {"documents": [{"doc_type": MDL, "elements": [{"namespace": NAMESPACE, "identifier": "given_name"}]}]}
+    run = mdoc("mock", "response", "--variant", variant, "--new-transcript", "transcript.cbor", "--out", "response.cbor",
+               "--request", json.dumps(wanted))
+    assert run.returncode == 0, run.stderr
+    near = {name: b64(pathlib.Path(file).read_bytes()) for name, file in [
+        ("device_response", "response.cbor"), ("session_transcript", "transcript.cbor")]}
+    body = {"protocol": "iso-18013-5-proximity", "data": near}
+    return json.loads(call(f"/v1/verification_sessions/{session}/submit", body)[2])
+
+
+def wallets():
+    """`mdoc wallet` by a link and by the Digital Credentials API, and a reader's app in person: right, then wrong."""
+    for variant, verdict in [("good", ("verified", None)), ("device-signature-zero", ("failed", "mdoc.device_auth.signature_invalid"))]:
+        session, data = created("openid4vp")
+        mdoc("wallet", "--yes", "--root", "readers.pem", "--variant", variant, data["openid4vp"]["authorization_request"])
+        assert status_of(session) == verdict, status_of(session)
+        session, data = created("openid4vp-v1-signed")
+        entry = {"protocol": "openid4vp-v1-signed", "data": data["openid4vp-v1-signed"]}
+        pathlib.Path("request.json").write_text(json.dumps(entry))
+        run = mdoc("wallet", "--yes", "--root", "readers.pem", "--variant", variant, "--request", "request.json",
+                   "--origin", ORIGIN, "--out", "answer.json")
+        assert run.returncode == 0, run.stdout + run.stderr
+        answer = json.loads(pathlib.Path("answer.json").read_text())
+        answer = answer if "protocol" in answer else {"protocol": entry["protocol"], "data": answer}
+        call(f"/v1/verification_sessions/{session}/submit", answer)
+        assert status_of(session) == verdict, status_of(session)
+        session, _ = created("iso-18013-5-proximity")
+        submit_near(session, variant)
+        assert status_of(session) == verdict, status_of(session)
+    print("wallets: a link, a page and in person, each right and wrong")
+
+
+def begin():
+    """Leaves a session that waits for the response in answer.json, and a verified one with evidence."""
+    session, data = created("openid4vp-v1-signed")
+    pathlib.Path("request.json").write_text(json.dumps(
+        {"protocol": "openid4vp-v1-signed", "data": data["openid4vp-v1-signed"]}))
+    run = mdoc("wallet", "--yes", "--root", "readers.pem", "--request", "request.json", "--origin", ORIGIN, "--out", "answer.json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    pathlib.Path("waiting").write_text(session)
+    session, _ = created("iso-18013-5-proximity")
+    body = submit_near(session)
+    assert body["evidence"] == "kept", body
+    pathlib.Path("kept").write_text(session)
+    pathlib.Path("session.evidence").write_bytes(call(f"/v1/verification_sessions/{session}/evidence")[2])
+
+
+def resume():
+    """The restarted server opens what the one before has sealed."""
+    session, answer = pathlib.Path("waiting").read_text(), json.loads(pathlib.Path("answer.json").read_text())
+    if "protocol" not in answer:
+        answer = {"protocol": "openid4vp-v1-signed", "data": answer}
+    reply = json.loads(call(f"/v1/verification_sessions/{session}/submit", answer)[2])
+    assert reply["status"] == "verified" and reply["result"]["documents"], reply
+    bundle = call(f"/v1/verification_sessions/{pathlib.Path('kept').read_text()}/evidence")[2]
+    assert bundle == pathlib.Path("session.evidence").read_bytes()
+    print("a restarted server with its keys in another order opens the challenge of before")
 
 
 if __name__ == "__main__":
