@@ -1,5 +1,5 @@
 """The parts of `tokens` that are not commands: certificates, the wallet's file, the judge of signatures, faults."""
-import base64, datetime, hashlib, json, os, pathlib, subprocess, sys, urllib.error, urllib.parse, urllib.request
+import base64, datetime, hashlib, json, os, pathlib, subprocess, sys, threading, time, urllib.error, urllib.parse, urllib.request
 
 import cbor2
 from cryptography import x509
@@ -235,6 +235,166 @@ def resume():
     bundle = call(f"/v1/verification_sessions/{pathlib.Path('kept').read_text()}/evidence")[2]
     assert bundle == pathlib.Path("session.evidence").read_bytes()
     print("a restarted server with its keys in another order opens the challenge of before")
+
+
+# MARK: Faults of a token
+
+
+def fault(text):
+    path = pathlib.Path("fault.new")
+    path.write_text(text + "\n")
+    path.rename("fault")
+
+
+def timed(work, *arguments, **options):
+    begun = time.monotonic()
+    result = work(*arguments, **options)
+    return time.monotonic() - begun, result
+
+
+def refused(reply, seconds, least=0.0, most=4.0):
+    """The reply of a request that needs a token that does not do its work."""
+    status, header, body = reply
+    assert status == 503 and json.loads(body)["code"] == "api.key_unavailable", reply
+    assert int(header["Retry-After"]) > 0 and least <= seconds <= most, (seconds, dict(header))
+
+
+def apple():
+    """The submit of a right response that is encrypted to the merchant's key in the token."""
+    session, data = created("apple-in-app")
+    run = mdoc("mock", "apple", "--nonce", data["apple-in-app"]["nonce"], "--merchant-id", "merchant.example.shop",
+               "--team-id", "ABCDE12345", "--recipient", "merchant.pub", "--out", "apple.cbor", "--request", json.dumps(
+                   {"documents": [{"doc_type": MDL, "elements": [{"namespace": NAMESPACE, "identifier": "given_name"}]}]}))
+    assert run.returncode == 0, run.stderr
+    envelope = base64.b64encode(pathlib.Path("apple.cbor").read_bytes()).decode()
+    return f"/v1/verification_sessions/{session}/submit", {"protocol": "apple-in-app", "data": {"encrypted_data": envelope}}
+
+
+def verified(reply):
+    assert reply[0] == 200 and json.loads(reply[2])["status"] == "verified", reply
+
+
+def token_up():
+    text = call("/metrics", key=None)[2].decode()
+    return [line for line in text.splitlines() if line.startswith("mdoc_token_up{")]
+
+
+def recovers(most=5.0):
+    """Waits until the server is ready by itself."""
+    begun = time.monotonic()
+    while (status := call("/readyz", key=None)[0]) != 200:
+        assert status == 503 and time.monotonic() - begun < most, "the server does not become ready again"
+        time.sleep(0.1)
+    assert token_up() == ['mdoc_token_up{token="mdoc"} 1'], token_up()
+    return time.monotonic() - begun
+
+
+def quick(most=1.0):
+    """Requests that need no token."""
+    for work in [lambda: call("/healthz", key=None), lambda: create("openid4vp-v1-unsigned", key=KEY + "-plain", origin="https://plain.example"),
+                 lambda: call(f"/v1/verification_sessions/{reading}"), lambda: create("apple-in-app"),
+                 lambda: create("iso-18013-5-proximity"), lambda: create("openid4vp-v1-unsigned")]:
+        seconds, (status, _, body) = timed(work)
+        assert status in (200, 201) and seconds < most, (status, seconds, body)
+
+
+def server_state():
+    tasks = len(os.listdir(f"/proc/{server}/task"))
+    resident = next(int(line.split()[1]) for line in open(f"/proc/{server}/status") if line.startswith("VmRSS"))
+    return tasks, resident
+
+
+def beside(count, work):
+    """Runs the work on as many threads, and returns its results."""
+    results = [None] * count
+    def run(index):
+        results[index] = work()
+    threads = [threading.Thread(target=run, args=[index]) for index in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads, results
+
+
+SIGNED = "openid4vp-v1-signed"
+
+
+def faults():
+    global server, reading
+    server, reading = int(pathlib.Path("server.pid").read_text()), created(SIGNED)[0]
+    path, response = apple()
+
+    # A call that does not return.
+    for text in ["hang C_Sign", "hang"]:
+        fault(text)
+        threads, results = beside(1, lambda: timed(create, SIGNED))
+        time.sleep(0.3)
+        quick()
+        threads[0].join()
+        refused(results[0][1], results[0][0], least=2.5)
+        fault("ok")
+        recovers()
+    fault("hang")
+    seconds, reply = timed(call, path, response)
+    refused(reply, seconds, least=2.5)
+    seconds, (status, _, body) = timed(call, "/readyz", key=None)
+    assert status == 503 and json.loads(body)["code"] == "api.key_unavailable" and seconds < 4, (status, body, seconds)
+    assert token_up() == ['mdoc_token_up{token="mdoc"} 0'], token_up()
+    fault("ok")
+    print(f"a token that hangs: recovered in {recovers():.1f} s")
+    verified(call(path, response))
+
+    # What a reset leaves: the next request works.
+    for text in ["reset", "closed", "loggedout", "finalized"]:
+        path, response = apple()
+        fault(text)
+        reply = create(SIGNED)
+        assert reply[0] == 201, (text, reply)
+        fault("ok")
+        fault(text)
+        verified(call(path, response))
+        fault("ok")
+    print("a reset, closed sessions, a lost login, a finalized module: the next request works")
+
+    # Errors that last, and a token that is away.
+    for text in ["error 0x30", "error 0x6 C_Sign", "error 0x31", "gone"]:
+        path, response = apple()
+        fault(text)
+        seconds, reply = timed(create, SIGNED)
+        refused(reply, seconds)
+        if "C_Sign" not in text:
+            seconds, reply = timed(call, path, response)
+            refused(reply, seconds)
+            assert call("/readyz", key=None)[0] == 503
+        quick()
+        fault("ok")
+        print(f"{text}: recovered in {recovers():.1f} s")
+        verified(call(path, response))
+        assert create(SIGNED)[0] == 201
+
+    # Many requests while the token hangs.
+    rounds = []
+    for index in range(3):
+        before = server_state()
+        fault("hang")
+        threads, results = beside(200, lambda: timed(create, SIGNED))
+        time.sleep(1)
+        quick()
+        for thread in threads:
+            thread.join()
+        assert all(reply[0] in (503, 429) for _, reply in results), results
+        slowest = max(seconds for seconds, _ in results)
+        fault("ok")
+        recovers()
+        beside_threads, replies = beside(50, lambda: create(SIGNED))
+        for thread in beside_threads:
+            thread.join()
+        assert all(reply[0] == 201 for reply in replies), replies
+        for _ in range(100):
+            time.sleep(0.1)
+            if server_state()[0] <= before[0]:
+                break
+        rounds.append((before, server_state(), slowest))
+        print(f"200 requests while the token hangs: slowest {slowest:.1f} s; threads and KiB before {before}, after {server_state()}")
 
 
 if __name__ == "__main__":
