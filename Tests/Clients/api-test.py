@@ -112,7 +112,7 @@ REFUSALS[VERIFY] = [rule for rule in REFUSALS[CREATE] if not rule[2].startswith(
     ("api.invalid_request", "is not allowed with `apple-in-app`", "CreateVerificationSession.purpose_hint"),
     ("api.invalid_request", "must be 16 to 64 bytes", "AppleInAppHandover.nonce"),
     ("api.invalid_request", "must be 32 bytes", "OpenID4VPHandover.jwk_thumbprint"),
-    ("api.invalid_request", "have an `id` twice", "DCQLQuery.credentials"),
+    ("api.invalid_request", "must not have duplicate ids", "DCQLQuery.credentials"),
     ("api.invalid_request", "must each name one credential", "DCQLQuery.credential_sets"),
     ("api.invalid_request", "must name claims of this credential", "DCQLCredential.claim_sets"),
     ("api.invalid_request", "must be alternatives of single claims", "DCQLCredential.claim_sets"),

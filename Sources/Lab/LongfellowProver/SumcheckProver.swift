@@ -14,8 +14,9 @@ struct SumcheckProver<F: ProverField> {
   private(set) var messages: [F] = []
   /// For each layer, the coefficients of the previous layer's last three pads and of its own pads.
   private(set) var coefficients: [[F]] = []
-  /// The factor of each input in the last constraint, and of the last layer's right wire.
+  /// The factor of each input in the last constraint.
   private(set) var inputs: [F] = []
+  /// The factor of the last layer's right wire in the same constraint.
   private(set) var gamma = F.zero
 
   init(

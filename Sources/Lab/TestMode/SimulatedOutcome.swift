@@ -13,11 +13,11 @@ struct SimulatedOutcome: Equatable {
   let code: ResponseCodeHash?
 
   private static let shape = Shape.object(
-    "SimulateOutcome", "How a session shall end.", SimulatedOutcome.init,
+    "SimulateOutcome", "The simulated end of a session.", SimulatedOutcome.init,
     Field("outcome", \.outcome, .choice("SimulatedOutcome", "The session's status at the end."), "The status."),
     .optional(
       "variant", \.variant, MockResponseInput.variants,
-      "With `failed`: what is wrong with the response. By default the device's signature."),
+      "With `failed`: the response's deviation. By default its device signature is wrong."),
     .optional(
       PostedParameters.codeHash, \.code, .responseCodeHash,
       "The SHA-256 of the page's own response code, as in a submit."))

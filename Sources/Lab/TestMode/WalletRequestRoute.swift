@@ -22,7 +22,7 @@ struct WalletRequestRoute {
   var route: Route {
     Route(
       .post, "/v1/test/wallet_requests", "createMockWalletRequest", "Read a link as a wallet does",
-      "Who asks for what, and every check of the request. Answer with a mock wallet's response.",
+      "Returns the client, the requested elements and every check of the request. Respond with a mock wallet's response.",
       access: .apiKey([.sessionsWrite]), body: .reading(Body.shape, [Self.example]),
       success: .json("MockWalletRequest"), problems: MockWalletEndpoint.problems
     ) { call throws(ServiceError) in
@@ -90,8 +90,8 @@ struct MockWalletRequest {
       .always("protocol", \.pending.protocolName, .written(), "The protocol of the response."),
       .always("request_uri", \.requestURI, .written(), "`request_uri` for the mock wallet's response."),
       .ifAny("response_uri", { $0.claims("response_uri") }, .written(), "Where the wallet posts its response."),
-      .ifAny("state", { $0.claims("state") }, .written(), "To be sent with an error, such as `access_denied`."),
-      .always("client", \.judgement.client, client, "Who asks."),
+      .ifAny("state", { $0.claims("state") }, .written(), "The value to send with an error, such as `access_denied`."),
+      .always("client", \.judgement.client, client, "The relying party."),
       .always("documents", \.documents, document.list, "The requested documents, in the request's order."),
       .always(
         "checks", { $0.judgement.checks.map { .known($0) } }, ReportRendering.check.list,
@@ -99,7 +99,7 @@ struct MockWalletRequest {
     ])
 
   private static let client = Shape<RequestJudgement.Client>.open(
-    "MockWalletClient", "Who asks, as far as the request says.",
+    "MockWalletClient", "The relying party, as far as the request identifies it.",
     [
       .ifAny("id", \.id, .written(), "The client identifier."),
       .ifAny(
@@ -124,7 +124,7 @@ struct MockWalletRequest {
     "MockWalletDocument", "A requested document.",
     [
       .always("doc_type", \.docType, .written(), "The document type."),
-      .always("label", { $0.definition?.label ?? $0.docType }, .written(), "The type's name for people."),
+      .always("label", { $0.definition?.label ?? $0.docType }, .written(), "The type's display name."),
       .always("elements", \.elements, element.list, "The requested elements."),
     ])
 
@@ -133,7 +133,7 @@ struct MockWalletRequest {
     [
       .always("namespace", \.reference.namespace, .written(), "The element's namespace."),
       .always("identifier", \.reference.identifier, .written(), "The element's identifier."),
-      .always("label", \.label, .written(), "The element's name for people."),
+      .always("label", \.label, .written(), "The element's display name."),
       .always("intent_to_retain", \.isKept, .flag, "Whether the relying party intends to keep it."),
     ])
 

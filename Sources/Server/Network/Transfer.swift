@@ -74,7 +74,7 @@ final class Transfer {
 
   private func follow() -> Step {
     guard header.locations.count == 1, let location = header.locations.first else {
-      return .failed(.unavailable("a redirect names no target"))
+      return .failed(.unavailable("a redirect has no target"))
     }
     guard redirects < ticket.rules.maximumRedirects else { return .failed(.notAllowed("there are too many redirects")) }
     redirects += 1

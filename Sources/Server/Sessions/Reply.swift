@@ -104,7 +104,7 @@ package struct ServiceError: Error, Sendable, Hashable {
     switch error {
     case .unavailable, .closed: self.init(.apiStoreUnavailable, retryAfter: 1)
     case .corrupt, .olderSchema, .newerSchema, .otherMode:
-      self.init(.apiInternal, "The store holds something that cannot be read.")
+      self.init(.apiInternal, "A value in the store cannot be read.")
     }
   }
 }

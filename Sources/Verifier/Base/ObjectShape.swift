@@ -224,7 +224,7 @@ extension Shape {
     let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
     return Shape(schema.described(summary).titled(title)) { json, pointer, faults in
       let members = json.members(of: known, at: pointer, &faults, "must be an object" + names) { name in
-        "is not known here" + Spelling.hint(for: name, among: known)
+        "is unknown" + Spelling.hint(for: name, among: known)
       }
       if members == nil { return nil }
       let values = (repeat (each fields).value(in: json, at: pointer, &faults))

@@ -172,8 +172,7 @@ private struct PathRun {
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
-  /// Notes the missing anchor. An authority that itself signed the document is not accepted as the document's signer,
-  /// unless it is pinned.
+  /// The detail for a chain without an anchor. If the signer is itself an anchor, it says how to pin it.
   private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
     guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
       return "no anchor is the issuer of \(last.label)"

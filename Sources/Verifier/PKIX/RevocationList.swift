@@ -159,7 +159,7 @@ public struct CRLError: Error, Sendable, Hashable {
   public static let otherKey = CRLError("the authority key identifier is not the authority's")
   public static let issuerMayNotSign = CRLError("the authority's key usage does not allow signing lists")
   public static let algorithmUnsupported = CRLError(
-    "signed with an algorithm outside the standard, or names two algorithms")
+    "unsupported signature algorithm or key, or two different algorithm identifiers")
   public static let signatureInvalid = CRLError("the signature does not verify with the authority's key")
   public static let withoutNextUpdate = CRLError("lacks the time of the next update")
   public static let delta = CRLError("a delta list")

@@ -77,7 +77,7 @@ extension MockPublishedList {
     (MockList.Kind.crl, "The signer's revocation list"), (.status, "The document's status list"),
   ].flatMap { kind, subject in
     [
-      ("unreachable", "is unavailable", Manner.isUnavailable), ("silent", "is requested without a reply", .isSilent),
+      ("unreachable", "is unavailable", Manner.isUnavailable), ("silent", "is never sent", .isSilent),
     ].map { fault, summary, manner in
       let declaration = MockDeclaration(
         "\(kind.rawValue)-\(fault)", "\(subject) \(summary).", cases: "R04",

@@ -111,7 +111,7 @@ extension Stages {
       setup.signer.further = [[UInt8]](
         repeating: try setup.authority.goodRoot(at: setup.now), count: try arguments.integer(0))
     },
-    // Permits names of another organization, by constraints that are not critical.
+    // Adds non-critical name constraints that permit only another organization.
     "constrainNames": { setup, arguments in
       var permitted = setup.signer.certificate.subject
       permitted.set(CertificateName.organization, to: DER.utf8String(try arguments.text(0)))

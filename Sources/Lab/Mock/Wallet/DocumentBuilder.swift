@@ -21,7 +21,7 @@ struct DocumentBuilder {
     let signer = setup.signer
     try mutation.apply(Stages.setup, to: &setup)
     if wallet.authority.givenSigner != nil, try !setup.signer.isCertified(like: signer) {
-      throw MockError.nothingToChange("it needs another certificate than the given signer's")
+      throw MockError.nothingToChange("it needs a certificate other than the given signer's")
     }
     let dated = setup.data.attestingAges(on: setup.validityStart.date)
     var items = ItemsDraft(setup: setup, namespaces: try .init(issuing: dated, seed: seed, style: setup.style))

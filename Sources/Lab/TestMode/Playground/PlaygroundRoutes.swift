@@ -80,7 +80,7 @@ struct PlaygroundAsset: Sendable {
       body: PackageResources.check_html),
     .init(
       path: "/wallet", operation: "getWalletPage",
-      summary: "A wallet that answers a link of this server, in a browser on this machine.", mediaType: text("html"),
+      summary: "A wallet that responds to a link of this server, in a browser on this machine.", mediaType: text("html"),
       body: PackageResources.wallet_html),
     .init(
       path: "/playground/style.css", operation: "getPlaygroundStyle", summary: file, mediaType: text("css"),
@@ -167,8 +167,8 @@ enum PlaygroundConfiguration {
   /// proof.
   private static func presets(_ offered: [String], circuits: CircuitLibrary?) -> JSON {
     var presets = [
-      preset("over-18", "Over 18", "a driving licence, one answer", [driving([], ages: [18])], inApp: true),
-      preset("over-21", "Over 21", "a driving licence, one answer", [driving([], ages: [21])], inApp: true),
+      preset("over-18", "Over 18", "a driving licence, yes or no", [driving([], ages: [18])], inApp: true),
+      preset("over-21", "Over 21", "a driving licence, yes or no", [driving([], ages: [21])], inApp: true),
       preset(
         "full-identity", "Full identity", "names, portrait, birth, address",
         [driving(["family_name", "given_name", "portrait", "birth_date", "resident_address", "document_number"])],

@@ -84,7 +84,7 @@ package struct MatrixText: Sendable {
   // MARK: Words
 
   private let introduction =
-    "Each verifier ran the cases for the profiles that it claims, in the strictest use that its documentation "
+    "Each verifier ran the cases for its claimed profiles, in the strictest use that its documentation "
     + "describes. A cell shows how many wrong responses of a class it accepted, and how many it was given."
 
   private static let key =

@@ -138,7 +138,7 @@ package struct VectorRunner: Sendable {
   private func skipReason(_ vector: TestVector) -> String? {
     if let feature = vector.features.first(where: missingFeatures.contains) { return "needs \(feature)" }
     if let profiles, let needed = vector.profiles.first(where: { !profiles.contains($0) }) {
-      return "of the profile \(needed.rawValue), which is not claimed"
+      return "the profile \(needed.rawValue) is not claimed"
     }
     return leaves.first { $0.applies(to: vector, under: suite.anchors) }?.reason
   }

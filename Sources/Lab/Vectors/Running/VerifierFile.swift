@@ -201,7 +201,7 @@ extension VerifierFile {
     .form(
       "verifier",
       Entry("name", .text(1...100), "The verifier's name, for the reports."),
-      .ifAny("note", .text(1...1_000), "What must be configured; printed at the start."),
+      .ifAny("note", .text(1...1_000), "The settings that the verifier needs; printed at the start."),
       Entry("not_run", .flag, or: false, "Whether the file was made from a published API and never run."),
       Entry.ifAny(
         "variables", Shape.text(0...1_000).orNull.byName("must be an object with at least one variable"),
@@ -249,7 +249,7 @@ extension VerifierFile {
     for template in templates {
       for name in template.names.subtracting(known).sorted() {
         context.faults.add(
-          template.pointer, "${\(name)} is not known here" + Spelling.hint(for: name, among: known.sorted()))
+          template.pointer, "unknown variable ${\(name)}" + Spelling.hint(for: name, among: known.sorted()))
       }
     }
   }
@@ -266,7 +266,7 @@ extension VerifierFile {
     .ifAny("body", Template.any, "The JSON that is posted."),
     .ifAny("values", pointer.byName("must be an object with at least one pointer"), "Pointers to values of the reply.")
   ) { context, url, command, headers, body, values in
-    if (url == nil) == (command == nil) { context.add("url", "is required, or `command`, but not both") }
+    if (url == nil) == (command == nil) { context.add("url", "must be set, unless `command` is; set exactly one of them") }
     let action = url.map { Call.Action.http(url: $0, headers: headers, body: body) } ?? .command(command ?? "")
     return Call(action: action, values: values ?? [])
   }
@@ -274,7 +274,7 @@ extension VerifierFile {
   private static let verdict = Shape<Verdict>.form(
     "verdict",
     .ifAny("call", call, "The call that asks for the verdict, until there is one."),
-    .ifAny("value", pointer, "The value that is the verdict. Without it the status is."),
+    .ifAny("value", pointer, "The pointer to the verdict; by default the HTTP status is the verdict."),
     Entry("accepted", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values of an accepted response."),
     Entry("refused", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values of a refused response."),
     Entry("pending", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values before the verdict."),
@@ -294,9 +294,9 @@ extension VerifierFile {
     .ifAny("team_id", Template.text, "The merchant's team."),
     .ifAny("encryption_key", Template.text, "The merchant's encryption key: its P-256 point in base64."),
     .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
-    .ifAny("verdict", verdict, "Where the verdict is. By default the status of the reply to the response."),
+    .ifAny("verdict", verdict, "The source of the verdict; by default the status of the reply to the response."),
     .ifAny(
-      "leave", Shape.text().list(atLeast: 1).byName("must be an object by reason"), "Variants that are not played.")
+      "leave", Shape.text().list(atLeast: 1).byName("must be an object of reasons, each with its variants"), "Variants that are not played.")
   ) { _, start, request, origin, merchantID, teamID, key, submit, verdict, leaves in
     Trial(
       start: start, request: request, origin: origin, merchantID: merchantID, teamID: teamID, encryptionKey: key,

@@ -59,8 +59,8 @@ extension EdgeConfiguration {
     .ifAny("connections", Shape.whole(1...1_000_000), "Concurrent connections."),
     .ifAny(
       "connections_per_address", Shape.whole(0...1_000_000),
-      "Concurrent connections of one address; 0 for any number."),
-    .ifAny("concurrent_requests", Shape.whole(1...100_000), "Requests that are handled concurrently.")
+      "Concurrent connections of one address; 0 means unlimited."),
+    .ifAny("concurrent_requests", Shape.whole(1...100_000), "Requests handled concurrently.")
   ) { _, key, session, address, connections, connectionsPerAddress, requests in
     let standard = RateLimits.standard
     return EdgeConfiguration(
@@ -72,7 +72,7 @@ extension EdgeConfiguration {
 
   private static let rate = Shape<RateLimit>.form(
     "rate", Entry("rate", Shape.integer(1...highestRate), "Requests a second."),
-    .ifAny("burst", Shape.integer(1...highestRate), "Requests at once; twice the rate by default.")
+    .ifAny("burst", Shape.integer(1...highestRate), "The largest burst of requests; by default twice the rate.")
   ) { _, rate, burst in
     RateLimit(rate: Double(rate), burst: Double(burst ?? min(2 * rate, highestRate)))
   }

@@ -223,7 +223,7 @@ enum TrustRoutes {
         "`kept` if its last good load stays in force."),
       .always("anchors", \.anchorCount, .count, "Anchors from this source."),
       .always("entries_left_out", \.leftOut, .count, "Entries of the list that cannot be used; `findings` says why."),
-      .orNull("valid_until", \.validUntil, .seconds, "When the list ends, in Unix seconds; null if it does not."),
+      .orNull("valid_until", \.validUntil, .seconds, "When the list expires, in Unix seconds; null if it does not."),
       .always(
         "findings",
         { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
@@ -248,7 +248,7 @@ enum TrustRoutes {
     .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
     .orNull(
       "listed_until", \.trustedUntil, .seconds,
-      "The end of the published list that names it, in Unix seconds; null: it is configured."),
+      "When the published list that contains it expires, in Unix seconds; null: it is configured."),
   ]
 }
 

@@ -106,7 +106,7 @@ struct ContentStep: RequestStep {
     for item in request.query where !route.query.contains(where: { $0.name == item.name }) {
       let isList = route.query.contains { $0.name == item.name + "[]" }
       let hint = isList ? "; write it as `\(item.name)[]`" : ""
-      throw ServiceError(.apiUnknownMember, "The query parameter `\(item.name)` is not known here\(hint).")
+      throw ServiceError(.apiUnknownMember, "Unknown query parameter `\(item.name)`\(hint).")
     }
   }
 

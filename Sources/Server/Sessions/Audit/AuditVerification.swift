@@ -64,7 +64,7 @@ package struct AuditVerification: Sendable {
       let outcome = json["outcome"]?.string.flatMap(AuditEntry.Outcome.init)
     else {
       findings.append(
-        AuditFinding(.auditMalformed, link.head, "not an audit entry of a version known here", at: position))
+        AuditFinding(.auditMalformed, link.head, "not an audit entry of a known version", at: position))
       return
     }
     guard attempts.insert(attempt).inserted else {

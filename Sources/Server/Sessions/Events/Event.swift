@@ -131,7 +131,7 @@ struct EventRendering {
   static let event = Shape<Shown<EventRecord>>.open(
     "Event", "A change of a session, as it is listed and as it is sent to webhooks.",
     [
-      .always("id", \.value.id.text, .written(like: EventID.pattern), "Names the event; the same in every delivery."),
+      .always("id", \.value.id.text, .written(like: EventID.pattern), "The event's id, the same in every delivery."),
       .always("object", { _ in "event" }, .kind, "`event`."),
       .always("type", \.value.id.type, .word, "The event's type. Ignore types that you do not know."),
       .always("created", \.value.created, .seconds, "When the event was written, in Unix seconds."),
@@ -176,8 +176,8 @@ struct EventRendering {
 
   private static let progress: [WrittenMember<Shown<DeliveryRecord>>] = [
     .always("status", \.value.status, .word, "`dead` after the last attempt failed: retry it by hand."),
-    .always("attempts", \.value.attempts, .count, "Attempts made since the delivery was last begun."),
-    .always("created", \.value.begun, .seconds, "When the delivery was begun, in Unix seconds."),
+    .always("attempts", \.value.attempts, .count, "Attempts since the delivery was last started."),
+    .always("created", \.value.begun, .seconds, "When the delivery was started, in Unix seconds."),
     .orNull(
       "next_attempt_at", { $0.value.status == .pending ? $0.value.due : nil }, .seconds,
       "When the next attempt is made, in Unix seconds; null if there is none."),

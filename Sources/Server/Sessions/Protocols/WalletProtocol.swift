@@ -117,7 +117,7 @@ package struct PostedByWallet: Sendable {
     "wallet_metadata": .text.described(
       "The wallet's capabilities: JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10). "
         + "With `jwks`, the request object is encrypted."),
-  ]).described("The form by which a wallet asks for its request.").titled("WalletRequestForm")
+  ]).described("The form that a wallet posts to get its request.").titled("WalletRequestForm")
 
   /// - Throws: `api.invalid_request` for a nonce that is too long.
   package init(_ form: JSON?) throws(ServiceError) {
@@ -165,7 +165,7 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
 }
 
 package enum BuiltProtocols {
-  /// All protocols. Creating a session refuses one for which the relying party lacks keys.
+  /// All protocols, whatever keys the relying party has. Session creation rejects a protocol whose keys are missing.
   package static func all(in mode: ServerMode) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
     return [AppleInAppProtocol(showsSimulatedResults: mode == .test), AnnexCProtocol()] + web + [

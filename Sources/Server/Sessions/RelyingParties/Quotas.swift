@@ -125,7 +125,7 @@ extension VerificationService {
   func checkQuota(of party: RelyingParty, forSession: Bool) async throws(ServiceError) {
     guard let excess = await excess(of: party, forSession: forSession) else { return }
     throw ServiceError(
-      .apiQuotaExceeded, "The relying party has its quota of \(excess).", retryAfter: Int(Limits.quotaRetry))
+      .apiQuotaExceeded, "The relying party has reached its quota of \(excess).", retryAfter: Int(Limits.quotaRetry))
   }
 
   /// The exhausted part of the quota; nil if none is exhausted. If the last count is too old, counts again first.
@@ -274,7 +274,7 @@ final class ListSlots: Sendable {
       if let admitted { continuation.resume(returning: admitted) }
     }
     guard isAdmitted else {
-      throw ServiceError(.apiOverloaded, "This relying party reads too many lists at one time.", retryAfter: 1)
+      throw ServiceError(.apiOverloaded, "This relying party reads too many lists concurrently.", retryAfter: 1)
     }
     defer { leave(relyingParty) }
     do { return try await read() } catch { throw ServiceError(error) }

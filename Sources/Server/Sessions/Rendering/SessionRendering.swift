@@ -130,7 +130,7 @@ struct SessionView: Sendable {
       "evidence", { $0.record.results.seen(at: $0.now).evidence }, .word,
       "Whether a sealed bundle is kept, if the relying party's policy asks for evidence."
     ).when(\.isForAPIKey),
-    .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before one.")
+    .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before it.")
       .when { $0.isForAPIKey && $0.has(.report) },
     .orNull(
       "last_error", \.lastError, LastError.shape, "Why the session failed or was canceled; null if it was not."),
@@ -198,7 +198,7 @@ extension Shape<String> {
     Shape.written(like: "^[a-z0-9_.]+$").described(by: [
       "title": .string(title), "type": "string", "pattern": "^[a-z0-9_.]+$",
       "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),
-      "description": .string(text + " Those known to this version; later versions may have more."),
+      "description": .string(text + " This version knows these codes; later versions may have more."),
     ])
   }
 
@@ -207,7 +207,7 @@ extension Shape<String> {
     "VerdictCode", Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty }, "The code of a check.")
 
   static let detail =
-    "The found and the expected value. It names members, elements, certificates or limits, "
+    "The found and the expected: names of members, elements, certificates or limits, "
     + "never an element's value."
 }
 
@@ -242,7 +242,7 @@ package enum ReportRendering {
         .always("trust_snapshot", \.trustSnapshot, .sha256, "SHA-256 of the trust anchors that were in force."),
         .ifAny(
           "revocation_policy", \.revocationPolicy, .written(RevocationPolicy.allCases.map(\.rawValue)),
-          "How much had to be known about revocation."),
+          "The revocation status that a document needed."),
         .always("checks", \.checks, checks, "The checks of the response as a whole."),
         .always("documents", \.documents, document.list, "The checks of each document, in the response's order."),
       ])
@@ -298,7 +298,7 @@ extension Shape where Value == [NamedText] {
   static var metadata: Shape {
     let most = Limits.metadataValueCharacters
     return texts(
-      "Metadata", "Texts by names of your own.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
+      "Metadata", "Your own texts, by keys of your own.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
       "must be a string of at most \(most) characters")
   }
 

@@ -74,14 +74,14 @@ struct DocumentInput: Equatable, Sendable {
     .optional(
       "age_over", \.ageOver, age.list(0...Limits.requestedElements), or: [],
       """
-      Ages in years; the result says of each whether the person has reached it. At most two different ages, counted \
+      Ages in years; for each, the result says whether the person has reached it. At most two different ages, counted \
       together with `minimum_age` and requested `age_over_NN` elements. From 1 to 99, or to 125 with `apple-in-app`, \
       where they cannot be asked for beside `age_in_years`.
       """),
     .optional(
       "minimum_age", \.minimumAge, age,
       """
-      The age in years that the person must have reached; otherwise the response is rejected. Bounds are as for \
+      The age in years that the person must have reached; otherwise the response is rejected. The bounds are those of \
       `age_over`.
       """),
     .optional(
@@ -90,7 +90,7 @@ struct DocumentInput: Equatable, Sendable {
     .optional(
       "retain_days", \.retainDays, ElementInput.days,
       """
-      Days for which you keep its elements of `intent_to_retain` true that do not say their own. At least one \
+      Days for which you keep elements with `intent_to_retain` true and without their own `retain_days`. At least one \
       element must have `intent_to_retain` true. The relying party's configuration may have a lower bound.
       """),
     .optional(
@@ -318,7 +318,7 @@ package struct PresentationRequestDecoder: Sendable {
     // Apple and Annex B have no alternatives.
     let unable = family == .inApp ? family.protocolNames : protocols.filter { $0 == AnnexBProtocol().name }
     if let name = unable.first, !input.alternatives.isEmpty {
-      faults.add(pointer + "/alternatives", "cannot be asked for by `\(name)`")
+      faults.add(pointer + "/alternatives", "cannot be requested by `\(name)`")
     }
     if let name = input.appleElement {
       for (member, value) in [("namespace", input.namespace), ("identifier", input.identifier)] where value != nil {

@@ -309,8 +309,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       The protocols to offer, each once. The wallet responds once, by one of them. `apple-in-app`, \
       `iso-18013-5-proximity` and `openid4vp-iso-18013-7-annex-b` are each offered without others. `org-iso-mdoc` and \
       `openid4vp-v1-…` go together, and with them one of `openid4vp` and `openid4vp-eu-age-verification`. The latter \
-      asks for the document types that the relying party has configured for it, keeps no element, and holds a short \
-      request only.
+      asks for its configured document types, keeps no element, and holds only a short request.
       """),
     PresentationInput.documents(\.asked, isOptional: true), PresentationInput.allDocuments(\.asked),
     PresentationInput.purposeHint(\.asked),

@@ -105,7 +105,7 @@ package struct ReadQuery: Sendable {
 
 extension SessionQuery {
   package static let form = Query(
-    SessionQuery(), .limit("Sessions") { $0.limit = $1 },
+    SessionQuery(), .limit("sessions") { $0.limit = $1 },
     .after("sessions", like: SessionID.pattern, "The id of the last entry on the previous page.", { SessionID($0) }) {
       $0.startingAfter = $1
     },

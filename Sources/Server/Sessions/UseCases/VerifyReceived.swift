@@ -180,8 +180,8 @@ package struct VerificationBody: Equatable, Sendable {
   package static let shape = Shape<VerificationBody>.object(
     "CreateVerification",
     """
-    A received response; what it was made for: exactly one of `session_transcript`, `openid4vp`, `openid4vp_dc_api`, \
-    `org_iso_mdoc` and `apple_in_app`; and what was asked for: exactly one of `request`, `dcql_query` and \
+    A received response; its challenge: exactly one of `session_transcript`, `openid4vp`, `openid4vp_dc_api`, \
+    `org_iso_mdoc` and `apple_in_app`; and its request: exactly one of `request`, `dcql_query` and \
     `device_request`.
     """, VerificationBody.init,
     Field(

@@ -153,8 +153,8 @@ struct ConfigurationFolder {
     return """
       # Whose documents this server accepts
 
-      Put the certificates of issuing authorities (IACA) here, PEM or DER. `utah.json` names the documents for which
-      `utah.pem` is trusted; without that file, only driving licences (mDL):
+      Put the certificates of issuing authorities (IACA) here, PEM or DER. `utah.json` lists the document types for
+      which `utah.pem` is trusted; without that file, only driving licences (mDL):
 
       ```json
       \(settings)

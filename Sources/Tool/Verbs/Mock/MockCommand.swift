@@ -47,7 +47,7 @@ enum MockCommand {
   ) throws(Failure) -> (key: PrivateKey, chain: [[UInt8]], notBefore: Timestamp)? {
     guard arguments.has(.issuerKey) || arguments.has(.issuerChain) else { return nil }
     guard let path = arguments.value(.issuerKey), arguments.has(.issuerChain) else {
-      throw .usage("--issuer-key and --issuer-chain need each other")
+      throw .usage("give --issuer-key and --issuer-chain together")
     }
     let chain = try FoundCertificate.certificates(in: arguments.values(.issuerChain))
     guard let leaf = chain.first, let certified = leaf.publicKey else {

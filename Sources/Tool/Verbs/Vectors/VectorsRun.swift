@@ -28,10 +28,10 @@ enum VectorsRun {
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s fails.",
       "Cases with zero-knowledge proofs need --circuits. A case is skipped if its circuit is missing.",
       "With --verifier, FILE says how a running verifier begins a session and where its verdict is. The mock wallet "
-        + "plays every variant that a protocol can carry, one session each, with right responses in between. The ids are "
-        + "PROTOCOL/VARIANT. The verifier must trust the certificates of mdoc mock anchors, or those of --issuer-chain. "
-        + "Codes are compared only if FILE says where they are. --answer-seconds bounds each exchange. Only this machine is "
-        + "visited, and hosts that --i-may-test names.",
+        + "plays every variant that a protocol can carry, one session each, with right responses in between. The ids "
+        + "are PROTOCOL/VARIANT. The verifier must trust the certificates of mdoc mock anchors, or those of "
+        + "--issuer-chain. Codes are compared only if FILE says where they are. --answer-seconds bounds each exchange. "
+        + "Only this machine and the hosts of --i-may-test are visited.",
       "Exit status: 0 all run cases pass, 1 a case fails or no case was run, 64 usage, 65 the suite cannot be read, "
         + "75 the harness is gone.",
     ],
@@ -43,7 +43,7 @@ enum VectorsRun {
         "Run another verifier as a program",
         "mdoc vectors run --exec \"python3 verify.py\" --expected-failures failures.txt"),
       .init(
-        "Try a running verifier, and go on after an interruption",
+        "Test a running verifier, and resume after an interruption",
         "mdoc vectors run --verifier verifier.json \\\n  --resume journal.jsonl --html report.html"),
       .init(
         "Run a verifier without Apple's in-app protocol",
@@ -291,8 +291,8 @@ enum VectorsMatrix {
 }
 
 extension Option {
-  static let html = Option("html", "FILE", "write one HTML page for people")
-  static let jsonReport = Option("json", "FILE", "write JSON for programs")
+  static let html = Option("html", "FILE", "write an HTML page")
+  static let jsonReport = Option("json", "FILE", "write the report as JSON")
   fileprivate static let verifier = Option(
     "verifier", "COMMAND", "a command that starts a verifier's harness", occurrence: .requiredRepeatable)
   fileprivate static let withoutOurs = Option(flag: "without-ours", "leave this verifier out")

@@ -5,7 +5,7 @@ import Presentation
 
 enum VerifyRequest {
   static let command = Command(
-    "request", "verify that a request to a wallet is as its standard asks",
+    "request", "verify that a request to a wallet conforms to its standard",
     options: [
       .link, .walletNonce, .root, .pageOrigin, .encryptionInfo, .requestProfile, .at,
     ] + VerifyCommand.output,

@@ -139,6 +139,6 @@ extension Code {
 
 extension CodeGroup {
   public static let proximity = CodeGroup(
-    "Session with a reader in person",
+    "In-person session with a reader",
     [.sessionDataMalformed, .sessionTerminated, .readerKeyMismatch])
 }

@@ -128,7 +128,7 @@ private let anchorSettings = {
       "The source from which the operator got the certificate.")
   ) { object, kind, docTypes, ekus, length, relaxed, allowsHTTP, allowsJWT, addresses, proofs, tier, source in
     if kind == .documentSigner, length > 0 {
-      object.add("max_path_length", "has no meaning for a document signer")
+      object.add("max_path_length", "does not apply to a document signer")
     }
     let relaxed = Set(relaxed ?? [])
     if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {
