@@ -125,7 +125,7 @@ import Testing
     (200, #"{"state": "ok"}"#, "true "), (200, #"{"state": true}"#, "true "),
     (200, #"{"state": "bad", "code": "a", "more": [{"code": "b"}, {"code": "a"}]}"#, "false a,b"),
     (200, #"{"state": "open"}"#, "pending"), (200, "{}", "pending"), (404, #"{"state": "gone"}"#, "pending"),
-    (200, #"{"state": "odd"}"#, #"/state is "odd", which the file does not name"#),
+    (200, #"{"state": "odd"}"#, #"/state is "odd", which the file does not list"#),
     (500, #"{"state": "ok"}"#, "crashed (HTTP 500)"), (503, "", "crashed (HTTP 503)"),
     (429, #"{"state": "bad"}"#, "crashed (HTTP 429)"),
   ])

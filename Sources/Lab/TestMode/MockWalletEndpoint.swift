@@ -351,7 +351,7 @@ enum DiagnosticRoute {
   /// As in `mdoc inspect`, personal values and byte strings are elided unless requested. Nothing is kept.
   static let route = Route(
     .post, "/v1/test/diagnostics", "createDiagnostic", "Write CBOR in diagnostic notation",
-    "The notation of RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
+    "By RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
     body: .reading(Body.shape, [example]), success: .json("Diagnostic"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     let body = try Body.shape.value(of: call.body)

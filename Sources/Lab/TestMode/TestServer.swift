@@ -66,7 +66,7 @@ package struct TestServer: Sendable {
     store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
     let reader: ReaderIdentity
     do {
-      // ISO/IEC TS 18013-7, Annex B names readers by the host of the public address.
+      // ISO/IEC TS 18013-7, Annex B identifies readers by the host of the public address.
       let mock = try authority.reader(dnsName: socket.address, at: now)
       reader = try ReaderIdentity(key: mock.key, certificates: mock.certificates.map { try Certificate(der: $0) })
       readerRoot = mock.root
@@ -214,7 +214,7 @@ package struct TestModeOptions: Sendable {
   package var page = HostedPage(name: "Test Shop", showsReason: true)
   /// The pages of `/docs`; nil if there are none.
   package var documentation: DocumentationSite?
-  /// Further origins that may send requests, hold client secrets, and have the page in a frame.
+  /// Further origins that may send requests, hold client secrets, and embed the page in a frame.
   package var origins: [String] = []
   /// The address to which the relying party's events are sent, on this machine or over HTTPS; nil to send no events.
   package var webhookURL: String?

@@ -5,7 +5,7 @@ import Presentation
 import Sessions
 
 /// `POST /v1/test/wallet_requests`, behind the page `/wallet`: a link as a wallet reads it before it asks its holder.
-/// The session goes on waiting.
+/// The session keeps waiting for a response.
 struct WalletRequestRoute {
   private struct Body: Equatable {
     let link: String
@@ -48,7 +48,7 @@ struct WalletRequestRoute {
         "openid4vp://?client_id=x509_hash%3AAA&request_uri=http%3A%2F%2F127.0.0.1%3A8080%2Fv1%2Fwallet%2Ftest%2Fvs_AAAAAAAAAAAAAAAAAAAAAA%2Frequest"
     ])
 
-  /// The request of the session that the link names.
+  /// The request of the link's session.
   private func pending(_ link: AuthorizationLink, _ call: RouteCall) async throws(ServiceError) -> PendingRequest {
     let address = Self.address(in: link)
     let name = address?.split(separator: "/").dropLast().last
@@ -68,7 +68,7 @@ struct WalletRequestRoute {
     throw Self.foreign
   }
 
-  /// The address that has the session's name.
+  /// The address that contains the session's name.
   private static func address(in link: AuthorizationLink) -> String? {
     link.requestURI ?? link["response_uri"]?.string
   }

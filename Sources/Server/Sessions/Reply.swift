@@ -111,7 +111,7 @@ package struct ServiceError: Error, Sendable, Hashable {
 
 extension Shape {
   /// Reads a body without further rules.
-  /// - Throws: the refusal that names every fault.
+  /// - Throws: the refusal that lists every fault.
   package func value(of json: JSON, at pointer: String = "") throws(ServiceError) -> Value {
     var faults = Faults()
     guard let value = read(json, pointer, &faults), faults.isEmpty else { throw faults.refusal }
@@ -120,7 +120,7 @@ extension Shape {
 }
 
 extension Faults {
-  /// The refusal that names every fault, under the code of the first.
+  /// The refusal that lists every fault, under the code of the first.
   var refusal: ServiceError {
     let code = all.first.map { $0.code ?? ($0.isUnknownMember ? .apiUnknownMember : .apiInvalidRequest) }
     return ServiceError(code ?? .apiInvalidRequest, pointers: all.map { .init(pointer: $0.pointer, detail: $0.detail) })
@@ -128,7 +128,7 @@ extension Faults {
 }
 
 extension ServiceError {
-  /// The error for one member, named by its JSON Pointer.
+  /// The error for one member, identified by its JSON Pointer.
   package static func invalidMember(
     _ pointer: String, _ detail: String, code: Code = .apiInvalidRequest
   ) -> ServiceError {

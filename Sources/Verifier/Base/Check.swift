@@ -95,15 +95,15 @@ public struct CheckList: Sendable {
     for code in codes { note(Check(code, .notRun)) }
   }
 
-  /// Notes that there was nothing to check, with the reason.
+  /// Records that there was nothing to check, with the reason.
   public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
 
-  /// Notes the check as passed or failed.
+  /// Records the check as passed or failed.
   public mutating func require(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { failed(code, detail()) }
   }
 
-  /// Notes a profile rule as passed, or as a warning.
+  /// Records a profile rule as passed, or as a warning.
   public mutating func expect(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { warned(code, detail()) }
   }
@@ -118,7 +118,7 @@ public struct CheckList: Sendable {
     isNoted(code) ? checks.first { $0.code == code }?.outcome : nil
   }
 
-  /// Notes these checks as not run, except those already listed.
+  /// Records these checks as not run, except those already listed.
   public mutating func skipRest(of codes: [Code]) {
     for code in codes where !isNoted(code) { notRun(code) }
   }

@@ -1,7 +1,7 @@
 /// A relying party's request, independent of the protocol.
 public struct PresentationRequest: Sendable, Hashable {
   /// The requested documents. Any one of them satisfies the request, unless `requiresAllDocuments` is set. Only a
-  /// protocol with an id for each document (OpenID4VP 1.0) tells two documents of one type apart.
+  /// protocol with an id for each document (OpenID4VP 1.0) distinguishes two documents of one type.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
   /// The purpose that a wallet may tell the person.

@@ -19,7 +19,7 @@ public final class Certificate: Sendable {
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-  /// Nil if the algorithm is not supported, or the certificate names two.
+  /// Nil if the algorithm is not supported, or the certificate states two.
   private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed.

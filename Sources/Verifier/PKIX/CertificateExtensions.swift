@@ -152,7 +152,7 @@ func dottedIdentifier(_ object: OpaquePointer?) -> String? {
   }
 }
 
-/// Names of any kind (RFC 5280, 4.2.1.6), as far as mdoc's profiles tell them apart.
+/// Names of any kind (RFC 5280, 4.2.1.6), as far as mdoc's profiles distinguish them.
 struct GeneralNames: Sendable {
   enum Name: Sendable, Hashable {
     case uri(String), dNSName(String), rfc822Name, directoryName, other

@@ -74,7 +74,7 @@ extension VerifiedCRL {
   // MARK: Content: only a full list of its issuer can say that a certificate is good.
 
   /// ISO/IEC 18013-5, B.10 has two extensions, AKI and number. An issuing distribution point makes a list partial, and
-  /// is refused even if it only names an address.
+  /// is refused even if it only contains an address.
   private static func checkExtensions(of crl: OpaquePointer) throws(CRLError) {
     var identifiers: Set<Int32> = []
     for index in 0..<X509_CRL_get_ext_count(crl) {

@@ -120,14 +120,14 @@ extension MockAuthority {
 
   /// The provider of mock VICALs.
   ///
-  /// - Parameter label: of the key, for several providers of the same name.
+  /// - Parameter label: the key's label, different for each provider of the same name.
   func vicalProvider(key label: String = "vical root") throws -> CertificateIssuer {
     try issuer("mdoc Mock VICAL Root", key: label)
   }
 
   /// The operator of mock lists of trusted entities.
   ///
-  /// - Parameter label: of the key, for several authorities of the same name.
+  /// - Parameter label: the key's label, different for each authority of the same name.
   func schemeOperator(key label: String = "root") throws -> CertificateIssuer {
     CertificateIssuer(
       name: SchemeOperator.certificateName("mdoc Mock list operator root"),

@@ -22,7 +22,7 @@ struct CertificateTemplate: Sendable {
     set { extensions.set(newValue) { $0.oid == oid } }
   }
 
-  /// Names the revocation list at this address.
+  /// Sets the address of the revocation list.
   mutating func nameList(at address: String) {
     self[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: address)
   }

@@ -49,13 +49,13 @@ package struct MockList: MockDeclared {
   }
 
   package let kind: Kind
-  /// Its code is the rejection of the list, or the finding about a document or signer that names the list. It has no
-  /// code if all is good.
+  /// Its code is the rejection of the list, or the finding about a document or signer that refers to the list; no code
+  /// if all is good.
   package let declaration: MockDeclaration
   /// The code that rejects the good authority's licence if only this list of anchors is trusted; nil if the licence is
   /// accepted.
   package private(set) var documentCode: Code?
-  /// True if the code is found only after the good list of the same time.
+  /// True if the code is found only after the good list of the same time was accepted.
   package private(set) var followsGood = false
   /// True for a JSON Web Token, which only some policies accept.
   package var isJWT = false

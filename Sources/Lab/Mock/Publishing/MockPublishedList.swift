@@ -40,7 +40,7 @@ package struct MockPublishedList: MockDeclared {
     try list.published(by: authority, for: issuer, at: authority.addresses.base + path, now: now)
   }
 
-  /// A correct response. Its document's status, or its signer's certificate, names this list.
+  /// A correct response, with a document whose status or signer's certificate refers to this list.
   package var variant: MockVariant {
     MockVariant(
       declaration,

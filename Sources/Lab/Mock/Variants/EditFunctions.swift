@@ -115,7 +115,7 @@ enum EditFunctions {
     "float": { .double(Double(try $0.integer(0))) },
     "decimal": { .text(String(try $0.integer(0))) },
     "byte": { .bytes([UInt8(truncatingIfNeeded: try $0.integer(0))]) },
-    // The rest after the first such text.
+    // The part of a text after the first occurrence of another text.
     "after": { arguments in
       let (mark, text) = (try arguments.text(0), try arguments.text(1))
       return .text(text.firstRange(of: mark).map { String(text[$0.upperBound...]) } ?? text)

@@ -128,7 +128,7 @@ extension Stages {
       setup.signer.certificate.subject.attributes.insert(
         (CertificateName.uniqueIdentifier, DER.bitString(SubjectPublicKeyInfo.der(of: decoy))), at: 0)
     },
-    // An EdDSA key cannot sign with SHA-1. The certificate then only names the algorithm.
+    // An EdDSA key cannot sign with SHA-1. The certificate then only contains the algorithm's identifier.
     "signWithSHA1": { setup, _ in
       var algorithm = CertificateAlgorithm.ecdsaWithSHA1
       if setup.signer.issuerKey.curve.family != .weierstrass { algorithm.hash = nil }

@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 import Longfellow
 
-/// A mock wallet with documents of the mock authority. Its responses are correct, or wrong in any named way.
+/// A mock wallet with documents of the mock authority. Its responses are correct, or have a variant's deviation.
 ///
 /// The same seed, data, request, session, variant and time give the same bytes.
 package struct MockWallet: Sendable {
@@ -14,8 +14,8 @@ package struct MockWallet: Sendable {
   package let issuing: MockIssuing
   /// Makes zero-knowledge proofs; nil for a wallet that makes none.
   package let prover: MockProver?
-  /// Whether a DCQL query is answered in full or not at all, as OpenID4VP 1.0, 6.4.2 prescribes. If not, the wallet
-  /// answers in part, so that a rejection can be tested.
+  /// Whether the wallet fulfils a DCQL query in full or not at all, as OpenID4VP 1.0, 6.4.2 prescribes. If false, the
+  /// wallet also responds in part, so that a rejection can be tested.
   package var answersOnlyInFull = false
 
   package init(

@@ -37,7 +37,7 @@ enum PlaygroundRoutes {
     }
   }
 
-  /// Throws `api.not_found` unless the `Host` header names this machine.
+  /// Throws `api.not_found` unless the `Host` header is a name of this machine.
   private static func checkHost(_ call: RouteCall) throws(ServiceError) {
     guard let host = call.request.headers.single("Host"), ListenAddress.isThisMachine(host) else {
       throw ServiceError(.apiNotFound)
@@ -80,7 +80,7 @@ struct PlaygroundAsset: Sendable {
       body: PackageResources.check_html),
     .init(
       path: "/wallet", operation: "getWalletPage",
-      summary: "A wallet that responds to a link of this server, in a browser on this machine.", mediaType: text("html"),
+      summary: "A wallet for links of this server, in a browser on this machine.", mediaType: text("html"),
       body: PackageResources.wallet_html),
     .init(
       path: "/playground/style.css", operation: "getPlaygroundStyle", summary: file, mediaType: text("css"),
@@ -116,7 +116,7 @@ enum PlaygroundConfiguration {
     let protocols = service.protocolNames
     return [
       "api_key": .string(apiKey),
-      // By these the mock wallet of another process is a wallet of this server's mock authority.
+      // With these values, the mock wallet of another process has documents of this server's mock authority.
       "mock": ["seed": .string(Hex.encode(authority.seedBytes)), "lists": .string(authority.addresses.base)],
       "apple": .array(
         apple.map { merchant in

@@ -1,12 +1,12 @@
 import Base
 import Mdoc
 
-/// One case of the corpus: a response with at most one fault, its circumstances, and the expected judgement. It names
-/// its trust anchors, and contains everything else.
+/// One case of the corpus: a response with at most one fault, its circumstances, and the expected judgement. It refers
+/// to its trust anchors, and contains everything else.
 package struct TestVector: Sendable, Hashable {
   /// The file's name without `.json`.
   package var id = ""
-  /// One sentence on the fault.
+  /// The fault in one sentence.
   package var description = ""
   /// The clause that decides it.
   package var reference = ""

@@ -7,7 +7,7 @@ package struct MatrixText: Sendable {
 
   package init(_ matrix: VerifierMatrix) { self.matrix = matrix }
 
-  /// - Parameter showsCases: whether to name each case with a wrong verdict. Inform the verifier's maintainers before
+  /// - Parameter showsCases: whether to list each case with a wrong verdict. Inform the verifier's maintainers before
   ///   publication.
   package func markdown(showsCases: Bool = true) -> [UInt8] {
     let names = matrix.runs.map { Self.plain($0.title) }

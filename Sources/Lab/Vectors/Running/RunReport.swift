@@ -189,7 +189,7 @@ extension VectorExpectation {
 package struct CaseSummary: Sendable, Hashable {
   package enum Expectation: Sendable, Hashable {
     case accepted
-    /// Refused with these codes; empty if the suite names no codes.
+    /// Refused with these codes; empty if the suite states no codes.
     case refused([String])
     /// Accepted or refused. If there is an output, it must be correct.
     case either

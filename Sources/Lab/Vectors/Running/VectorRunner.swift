@@ -41,7 +41,7 @@ package struct VectorRunner: Sendable {
   package let suite: VectorSuite
   /// The verifier's name in reports.
   package let subject: String
-  /// Features that the verifier does not have. Vectors that need one are skipped.
+  /// Features that the verifier does not have. Vectors that need such a feature are skipped.
   package var missingFeatures: Set<String> = []
   /// The verifier's claims. Vectors that need more are skipped. Nil if it claims everything.
   package var profiles: [VectorProfile]?

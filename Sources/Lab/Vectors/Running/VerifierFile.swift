@@ -85,14 +85,15 @@ package struct VerifierReply: Sendable {
 extension VerifierFile.Verdict {
   /// The judgement in a reply; nil while there is none.
   ///
-  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value that the file does not know.
+  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value that the file does not
+  ///   list.
   package func judgement(on reply: VerifierReply) throws(VerdictError) -> Judgement? {
     if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status)")) }
     guard let pointer else { return Self.judgement(byStatus: reply.status) }
     let value = reply.json.values(at: pointer).first ?? .null
     guard accepted.contains(value) || refused.contains(value) else {
       if pending.contains(value) || reply.status >= 400 { return nil }
-      throw .other("\(pointer) is \(HarnessDescription.line(value.text(), most: 80)), which the file does not name")
+      throw .other("\(pointer) is \(HarnessDescription.line(value.text(), most: 80)), which the file does not list")
     }
     let found = codes.flatMap { reply.json.values(at: $0) }.compactMap(\.string).unique
     return Judgement(isAccepted: accepted.contains(value), codes: codes.isEmpty ? nil : found)
@@ -112,7 +113,7 @@ package struct Template: Sendable {
   /// The template's place in the file.
   let pointer: String
 
-  /// The template with its values. A string that is one name becomes the value itself, of any type.
+  /// The template with its values. A string that consists of one `${name}` becomes the value itself, of any type.
   package func filled(_ values: [String: JSON]) -> JSON { Self.filled(json, values) }
 
   /// The template as text with its values.
@@ -266,7 +267,7 @@ extension VerifierFile {
     .ifAny("body", Template.any, "The JSON that is posted."),
     .ifAny("values", pointer.byName("must be an object with at least one pointer"), "Pointers to values of the reply.")
   ) { context, url, command, headers, body, values in
-    if (url == nil) == (command == nil) { context.add("url", "must be set, unless `command` is; set exactly one of them") }
+    if (url == nil) == (command == nil) { context.add("url", "set exactly one of `url` and `command`") }
     let action = url.map { Call.Action.http(url: $0, headers: headers, body: body) } ?? .command(command ?? "")
     return Call(action: action, values: values ?? [])
   }
@@ -296,7 +297,7 @@ extension VerifierFile {
     .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
     .ifAny("verdict", verdict, "The source of the verdict; by default the status of the reply to the response."),
     .ifAny(
-      "leave", Shape.text().list(atLeast: 1).byName("must be an object of reasons, each with its variants"), "Variants that are not played.")
+      "leave", Shape.text().list(atLeast: 1).byName("must list variants by reason"), "Variants that are not played.")
   ) { _, start, request, origin, merchantID, teamID, key, submit, verdict, leaves in
     Trial(
       start: start, request: request, origin: origin, merchantID: merchantID, teamID: teamID, encryptionKey: key,

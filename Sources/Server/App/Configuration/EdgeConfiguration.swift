@@ -9,7 +9,7 @@ package struct EdgeConfiguration: Sendable {
   var connections: Int?
   var connectionsPerAddress: Int?
   var concurrentRequests: Int?
-  /// Milliseconds that a request may wait for its turn; nil means the transport's defaults.
+  /// Milliseconds that a request may be queued; nil means the transport's defaults.
   package var patience: Int?
 
   /// For test mode: no rates are limited.
@@ -29,7 +29,7 @@ struct TLSFiles: Sendable {
   let key: Secret
   /// The names of the two files, for messages.
   let names: String
-  /// The path of the configuration that names the two files.
+  /// The path of the configuration that contains the names of the two files.
   let configuration: String
 
   /// Makes new identities, or replaces the certificate and key of the given ones.

@@ -208,7 +208,7 @@ extension ConfigurationFile {
           $0.utf8.count <= 64 && $0.utf8.allSatisfy(\.isNameCharacter)
         }, "Its name in logs."),
       .ifAny(
-        "expires_at", Shape.integer(0...253_402_300_799), "The expiry in Unix seconds; the key is then refused like an unknown key.")
+        "expires_at", Shape.integer(0...253_402_300_799), "Expiry in Unix seconds; then refused like an unknown key.")
     ) { place, hash, scopes, id, end in
       let key = APIKey(
         sha256: hash, scopes: Set(scopes), id: id, expiresAt: end.map { Timestamp(secondsSince1970: $0) })
@@ -241,7 +241,7 @@ extension HostedPage.Logo {
 }
 
 extension Faults {
-  /// Returns the address of a list or an endpoint. If the address is not allowed, notes the reason and returns nil.
+  /// Returns the address of a list or an endpoint. If the address is not allowed, records the reason and returns nil.
   mutating func address(
     _ text: String, allowing rules: FetchRules, at pointer: String, _ otherwise: String
   ) -> ListAddress? {
@@ -377,7 +377,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// A host that the configuration names may be in any private network. Loopback and link-local networks must be named
+  /// A host in the configuration may be in any private network. Loopback and link-local networks must be listed
   /// explicitly.
   private static let allowed = Shape<(hosts: [String], targets: InternalTargets)>.form(
     "webhook_allow",

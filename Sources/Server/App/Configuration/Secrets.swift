@@ -210,7 +210,7 @@ final class Secret: Sendable {
 /// it.
 enum SecretFile {
   enum ReadError: Error, Equatable {
-    /// The reason, as text for people.
+    /// The reason, as human-readable text.
     case unreadable(String)
     case wrongSize
     /// The owner is neither root nor the server's user.

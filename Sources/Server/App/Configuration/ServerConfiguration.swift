@@ -69,10 +69,10 @@ extension ServerConfiguration {
   }
 }
 
-/// The stages of a live server's stop, in seconds: for `notice`, `/readyz` replies 503; then requests under way may
+/// The stages of a live server's stop, in seconds: for `notice`, `/readyz` replies 503; then requests in progress may
 /// finish within `drain`.
 struct StopTimes: Sendable, Hashable {
-  /// Seconds for the rest of the stop: last replies, deliveries under way, the store, the log.
+  /// Seconds for the rest of the stop: last replies, deliveries in progress, the store, the log.
   static let closing: Int64 = 10
   static let standard = StopTimes(notice: 5, drain: 20)
 

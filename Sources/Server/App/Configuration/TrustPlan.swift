@@ -114,7 +114,7 @@ extension ConfigurationFile {
     "ekus", Shape.nonEmptyString().list(atLeast: 1).parsed { names, _, _ in Set(names) },
     "Extended key usages; a document signer must have one of them.")
   private static let pathLength = Entry(
-    "max_path_length", Shape.whole(0...8), or: 0, "The maximum number of certificates between a listed authority and a document signer.")
+    "max_path_length", Shape.whole(0...8), or: 0, "Maximum certificates between a listed authority and a signer.")
   private static let crlExceptions = Entry<[String: CRLAddresses]?>.ifAny(
     "crl_exceptions",
     Shape<CRLAddresses>.choice.byName("must map certificates' SHA-256 to \"named\" or \"https\"")

@@ -20,7 +20,7 @@ enum MetricsText {
     requests(snapshot, application.edge.gauges, &text)
     verifications(snapshot, service.circuits, &text)
     text.add(
-      "mdoc_store_operation_duration_seconds", "Duration of store operations in seconds, including waits for other operations.",
+      "mdoc_store_operation_duration_seconds", "Seconds of store operations, including waits for others.",
       by: "operation", snapshot.store.mapValues(\.durations).byName(\.self))
     text.add(
       "mdoc_store_failures_total", "Failed operations of the store.", by: "operation",

@@ -6,8 +6,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. Without scripts; a
-/// link reloads it. A relying party's admin gets the figures of that party only.
+/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. The page has no
+/// scripts; a link reloads it. A relying party's admin gets the figures of that party only.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
 
@@ -110,7 +110,7 @@ struct StatusPage {
   }
 
   private var durations: String {
-    // The files of pages are all alike.
+    // Omit scripts and styles, whose durations are all alike.
     let routes = snapshot.durations.filter { route, _ in ![".js", ".css"].contains { route.hasSuffix($0) } }
       .sorted { $0.value.count > $1.value.count }.prefix(8).map { [$0] + Self.times($1) }
     let stages = snapshot.stages.sorted { $0.key.rawValue < $1.key.rawValue }.map {

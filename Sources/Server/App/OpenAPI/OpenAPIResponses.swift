@@ -196,7 +196,7 @@ package struct RequestExample: Sendable {
         ], "client_reference_id": "order-17",
       ]),
     RequestExample(
-      "template", "With a request template of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
+      "template", "With a template of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
     RequestExample(
       "web", "From a web page, by the Digital Credentials API.",
       [
@@ -290,7 +290,7 @@ enum OpenAPILinks {
     switch route.name {
     case "createVerificationSession":
       let (session, byWallet): (JSON, JSON) = (["id": "$response.body#/id"], ["session": "$response.body#/id"])
-      // The wallets' paths also need the relying party. The reply does not name it.
+      // The wallets' paths also need the relying party, which the reply does not contain.
       links = [
         "getVerificationSession": session, "submitVerificationSession": session, "cancelVerificationSession": session,
         "redactVerificationSession": session, "getWalletRequest": byWallet, "postWalletRequest": byWallet,

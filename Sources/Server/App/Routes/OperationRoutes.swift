@@ -141,7 +141,7 @@ enum ConfigurationRoutes {
       }
       let status = await updater.reload()
       guard status.isCurrent else {
-        // The reasons name files on the server, so only the log shows them.
+        // The reasons contain paths on the server, so only the log shows them.
         throw ServiceError(
           .configurationReloadFailed,
           pointers: status.problems.map { .init(pointer: $0.pointer, detail: "The server's log has the reason.") })
@@ -185,7 +185,7 @@ enum TrustRoutes {
         throw ServiceError(.trustReloadFailed, "Test mode's anchors are made at the start and stay.")
       }
       let status = await updater.reload()
-      // The reason names files on the server, so only the log shows it.
+      // The reason contains paths on the server, so only the log shows it.
       if status.problem != nil { throw ServiceError(.trustReloadFailed) }
       return Reply(json: load.write(status))
     },

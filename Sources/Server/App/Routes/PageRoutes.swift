@@ -144,7 +144,7 @@ enum PageRoutes {
     success: .content(PageAsset.page.mediaType), problems: [.apiNotFound, .apiStoreUnavailable]
   ) { call throws(ServiceError) in
     let party = try party(of: call)
-    // The headers name the origins that may frame the page, so the session must belong to this relying party.
+    // The headers list the origins that may frame the page, so the session must belong to this relying party.
     guard try await call.service.hasSession(call.parameters["session"] ?? "", of: party) else {
       throw ServiceError(.apiNotFound)
     }

@@ -23,7 +23,7 @@ enum Problem {
       .always(
         "documentation_url", { CodePage.path(of: $0.error.code) }, .written(),
         "A page on the code, below this server's address."),
-      .always("request_id", \.requestID, .written(), "Identifies this request in the server's log, as `Request-Id` does."),
+      .always("request_id", \.requestID, .written(), "Identifies this request in the server's log, like `Request-Id`."),
       .ifAny(
         "errors", { $0.error.pointers.isEmpty ? nil : $0.error.pointers }, pointer.list,
         "The members that are wrong, at most \(Limits.reportedFaults)."),

@@ -154,8 +154,8 @@ package struct RouteCall: Sendable {
   /// The body as a form. Find the session in the path first, since anyone may post an expensive form.
   func form() throws(ServiceError) -> JSON { try ContentStep.form(request) }
 
-  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must name both: a program that accepts
-  /// anything gets JSON.
+  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must contain both: a program that
+  /// accepts anything gets JSON.
   var prefersPage: Bool {
     let ranges = request.headers.values("Accept").flatMap { $0.split(separator: ",") }.map { range in
       range.split(separator: ";").map { $0.withoutBlanks.lowercased() }

@@ -158,7 +158,7 @@ enum AuditRoutes {
       .get, "/v1/audit/entries", "listAuditEntries", "List the audit entries of a node",
       "JSON Lines, oldest first. The last line is the head of the chain. If it is beyond the last entry, more "
         + "entries follow. "
-        + "With `admin` only, lists the entries of the key's own relying party.", access: .apiKey([.admin, .auditReadAll]),
+        + "With `admin` only, lists the key's own relying party's entries.", access: .apiKey([.admin, .auditReadAll]),
       query: AuditQuery.form.parameters, success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in
       try await call.service.auditEntries(query: call.query, as: call.authenticated())

@@ -13,7 +13,7 @@ package final class Application: Sendable {
   let additions: ServerAdditions
   let isBehindProxy: Bool
   let edge: Edge
-  /// DER of the revocation list that the readers' certificates name; nil if none is configured.
+  /// DER of the revocation list of the readers' certificates; nil if none is configured.
   let readerCRL: [UInt8]?
   /// The pages of `/docs`.
   let documentation: DocumentationSite?

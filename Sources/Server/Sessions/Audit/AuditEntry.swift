@@ -164,8 +164,8 @@ package enum AuditLine: Sendable, Hashable {
   package static let mediaType = "application/jsonl"
 }
 
-/// Names a server process and its chain of audit entries: 1–63 of `a-z 0-9 . -`. Processes with the same name share a
-/// chain.
+/// The name of a server process and of its chain of audit entries: 1–63 of `a-z 0-9 . -`. Processes with the same name
+/// share a chain.
 package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 

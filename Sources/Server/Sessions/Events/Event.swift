@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// Names an event by its session and type: `evt_…_verified`. The name is unique, and every writer makes the same name.
+/// An event's id, from its session and type: `evt_…_verified`. The id is unique, and every writer makes the same id.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "evt_"
   /// A regular expression (ECMA-262) for every id.

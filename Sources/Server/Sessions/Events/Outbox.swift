@@ -101,7 +101,7 @@ package struct OutboxState: Sendable, Hashable {
   }
 }
 
-/// Names one event's delivery to one endpoint: `whd_…_verified_main`.
+/// The id of one event's delivery to one endpoint: `whd_…_verified_main`.
 package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "whd_"
   /// A regular expression (ECMA-262) for every id.
@@ -169,7 +169,7 @@ package struct DeliveryRecord: Sendable, Hashable {
   package var begun: Timestamp
   /// The time of the next attempt of a pending delivery.
   package var due: Timestamp
-  /// Why the last finished attempt failed; nil if it succeeded, or if there was none.
+  /// The failure of the last finished attempt; nil if it succeeded, or if no attempt has finished.
   package var fault: DeliveryFault?
 
   package init(

@@ -134,7 +134,7 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   case web
   /// A protocol of `openid4vp`, of its European age verification profile, or of ISO/IEC TS 18013-7, Annex B.
   case redirect
-  /// For readers in person; not offered with other protocols.
+  /// For in-person readers; not offered with other protocols.
   case proximity
 
   /// Protocols of `redirect`: one can be offered together with the protocols of `web`.
@@ -155,12 +155,12 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
     self = family
   }
 
-  /// True if the protocol names each document by an id (DCQL); the others name documents by their types.
+  /// True if the protocol identifies each document by an id (DCQL); the others identify documents by their types.
   static func namesQueries(_ protocolName: String) -> Bool {
     protocolName.hasPrefix("openid4vp") && protocolName != AnnexBProtocol().name
   }
 
-  /// Age thresholds that a request may name (HTTP API, Sessions).
+  /// Age thresholds that a request may have (HTTP API, Sessions).
   package var ageThresholds: ClosedRange<Int> { self == .inApp ? 1...125 : 1...99 }
 }
 
@@ -208,8 +208,9 @@ extension RequestContext {
     return valid
   }
 
-  /// A reader that is valid now and named by the session's request. Its certificate may have been replaced since then.
-  /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, names this reader.
+  /// A reader that is valid now and identified by the session's request. Its certificate may have been replaced since
+  /// then.
+  /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, identifies this reader.
   func reader(
     for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
   ) throws(ServiceError) -> ReaderIdentity {

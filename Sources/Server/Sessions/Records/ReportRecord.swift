@@ -1,7 +1,7 @@
 import Base
 import Mdoc
 
-/// The immutable report of one attempt, stored and served. Details name elements, certificates or limits.
+/// The immutable report of one attempt, stored and served. Details contain names of elements, certificates or limits.
 package struct ReportRecord: Sendable, Hashable {
   package enum CheckRecord: Sendable, Hashable {
     /// A check that this version's registry has.
@@ -87,7 +87,7 @@ package struct ReportRecord: Sendable, Hashable {
   }
 }
 
-/// Why a session failed or a wallet declined. Codes are kept by name, so that another version can read them.
+/// The reason why a session failed or a wallet declined. Codes are kept by name, so that another version can read them.
 package struct LastError: Sendable, Hashable {
   package struct Reason: Sendable, Hashable {
     package let code: String

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Mdoc
 
-/// Addresses a session of one relying party in every store operation: another relying party's session is unknown.
+/// The address of one relying party's session in every store operation: another relying party's session is unknown.
 package struct SessionAddress: Sendable, Hashable {
   package let relyingParty: String
   package let id: SessionID

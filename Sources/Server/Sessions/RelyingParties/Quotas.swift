@@ -6,7 +6,7 @@ import Glibc
 package struct Quota: Sendable, Hashable {
   /// Sessions that still accept a response.
   package var openSessions: Int64?
-  /// Bytes of its sessions and of everything kept with them.
+  /// Bytes of the relying party's sessions and of all data kept with them.
   package var bytes: Int64?
   /// Bytes of replies kept under idempotency keys.
   package var idempotencyBytes: Int64?

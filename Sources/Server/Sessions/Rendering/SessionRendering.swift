@@ -298,11 +298,11 @@ extension Shape where Value == [NamedText] {
   static var metadata: Shape {
     let most = Limits.metadataValueCharacters
     return texts(
-      "Metadata", "Your own texts, by keys of your own.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
+      "Metadata", "Your own texts, by your own keys.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
       "must be a string of at most \(most) characters")
   }
 
-  /// Texts by the languages that they are in.
+  /// Texts by their languages.
   static var translations: Shape {
     let most = Limits.purposeCharacters
     return texts(

@@ -65,7 +65,7 @@ package struct DCQLQuery: Equatable, Sendable {
       "options", \.options, name.list(1...Limits.requestedDocuments).list(1...Limits.requestedDocuments), "Options."),
     only(true, as: "required", "The set must be satisfied."))
 
-  /// A member of which only the default can be verified here.
+  /// A member whose default is the only supported value.
   private static func only<Root>(_ value: Bool, as name: String, _ summary: String) -> Field<Root, Bool> {
     let get: @Sendable (Root) -> Bool = { _ in value }
     let form = Shape<Bool>.flag.checked("must be \(value), the only supported value") { $0 == value }
@@ -74,10 +74,10 @@ package struct DCQLQuery: Equatable, Sendable {
 }
 
 extension DCQLQuery {
-  /// The protocols whose requests are queries. A query names each document.
+  /// The protocols whose requests are queries. A query identifies each document.
   static let protocols = [OpenID4VPWebProtocol(.unsigned).name]
 
-  /// The same request in the form of the API; nil, with the faults noted, if that form cannot say it.
+  /// The same request in the form of the API; nil, with the faults recorded, if that form cannot express it.
   func input(at pointer: String, _ faults: inout Faults) -> PresentationInput? {
     let ids = credentials.map(\.id)
     if Set(ids).count < ids.count { faults.add(pointer + "/credentials", "must not have duplicate ids") }

@@ -156,7 +156,7 @@ extension ElementReference {
     Field("identifier", \.identifier, .text(), "The element's name in its namespace."))
 }
 
-/// A request that a relying party's configuration names.
+/// A named request in a relying party's configuration.
 package struct RequestTemplate: Equatable, Sendable {
   let input: PresentationInput
 
@@ -166,7 +166,7 @@ package struct RequestTemplate: Equatable, Sendable {
     $0.input
   }
 
-  /// Asks of a driving licence whether the person has reached an age.
+  /// Asks whether the holder of a driving licence has reached an age.
   package static func age(_ years: Int) -> RequestTemplate {
     RequestTemplate(
       input: PresentationInput(
@@ -177,7 +177,7 @@ package struct RequestTemplate: Equatable, Sendable {
         ], requiresAllDocuments: false))
   }
 
-  /// Notes what no session could ask for: neither over the web nor in an iPhone app.
+  /// Records requests that no session could make, neither over the web nor in an iPhone app.
   package func check(under policies: RelyingParty.Policies, at pointer: String, _ faults: inout Faults) {
     func check(_ family: ProtocolFamily, _ faults: inout Faults) {
       let decoder = PresentationRequestDecoder(
@@ -228,7 +228,7 @@ package struct PresentationRequestDecoder: Sendable {
     var faults = Faults()
     let input = DCQLQuery.shape.read(query, "", &faults)?.input(at: "", &faults)
     guard let input, faults.isEmpty else { throw faults.refusal }
-    // A query names each document, so that it may ask for two of one type.
+    // A query identifies each document, so it may ask for two of one type.
     let decoder = PresentationRequestDecoder(
       for: family, protocols: DCQLQuery.protocols, retention: retention, circuits: circuits, revocation: revocation)
     let request = decoder.request(input, &faults)
@@ -264,7 +264,7 @@ package struct PresentationRequestDecoder: Sendable {
   /// True if every protocol can request a type twice.
   private var canRepeat: Bool { !protocols.isEmpty && protocols.allSatisfy(ProtocolFamily.namesQueries) }
 
-  /// Two documents of one type are told apart by their numbers, which proofs hide.
+  /// Two documents of one type are distinguished by their numbers, which proofs hide.
   private func checkRepeated(_ requests: [DocumentRequest], at place: String, _ faults: inout Faults) {
     for (index, request) in requests.enumerated()
     where requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {

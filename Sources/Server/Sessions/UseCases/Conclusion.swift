@@ -138,7 +138,7 @@ package enum VerificationStage: String, Sendable, Hashable, CaseIterable {
   /// Opens the envelope and parses the response.
   case open
   case verify
-  /// Fetches the revocation status from publishers. This stage is absent if the response names no publisher.
+  /// Fetches the revocation status from publishers. This stage is absent if the response has no publisher's address.
   case revocation
   /// Applies the acceptance rules, and makes and seals the result.
   case conclude

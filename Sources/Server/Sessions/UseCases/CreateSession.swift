@@ -119,7 +119,7 @@ package struct NewSession: Sendable {
       }
     }
     let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
-    // A wallet that fetches its request names only the session, so the session may have only one such request.
+    // A wallet that fetches its request states only the session, so the session may have only one such request.
     let isOneBesideWeb = others.count == 1 && ProtocolFamily.besideWeb.contains(others[0])
     if names.count > 1, !others.isEmpty, !isOneBesideWeb {
       faults.add(
@@ -180,7 +180,7 @@ package struct NewSession: Sendable {
     }
   }
 
-  /// The named merchant, or the only merchant: the order of merchants must not decide whose certificate encrypts
+  /// The requested merchant, or the only merchant: the order of merchants must not decide whose certificate encrypts
   /// responses.
   private static func apple(
     _ name: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
@@ -203,7 +203,7 @@ package struct NewSession: Sendable {
     return found
   }
 
-  /// The registration certificate of the named intended use, or the only certificate of the relying party.
+  /// The registration certificate of the requested intended use, or the only certificate of the relying party.
   private static func registration(
     _ id: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> RegistrationCertificate? {

@@ -88,7 +88,7 @@ package struct ReadQuery: Sendable {
   /// The response code; required if the responding browser or wallet got one.
   var responseCode: String?
 
-  /// A single session always includes its requests and report. Naming them, as for a list, has no effect.
+  /// A single session always includes its requests and report. Listing them in `expand[]` has no effect.
   private static let parts = ["result"] + SessionPart.allCases.map(\.rawValue)
 
   package static let form = Query(

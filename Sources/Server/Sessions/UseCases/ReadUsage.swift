@@ -1,7 +1,7 @@
 import Base
 
 extension VerificationService {
-  /// `GET /v1/usage`: a relying party's usage of the store, beside its quota.
+  /// `GET /v1/usage`: a relying party's usage of the store, with its quota.
   package func usage(as caller: Caller) async throws(ServiceError) -> Reply {
     let party = caller.relyingParty
     return Reply(json: UsageView.shape.write(UsageView(used: try await usage(of: party), quota: party.quota)))

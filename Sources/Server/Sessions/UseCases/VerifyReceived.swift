@@ -115,7 +115,7 @@ extension Verdict {
   }
 }
 
-/// A response with the values that it was made for.
+/// A response with the values to which it is bound.
 enum ReceivedResponse {
   case transcript(SessionTranscript, name: String, readerKey: PrivateKey?)
   case envelope(nonce: [UInt8], AppleConfiguration)
@@ -258,7 +258,7 @@ package struct VerificationBody: Equatable, Sendable {
 }
 
 extension VerificationBody {
-  /// The values that the response was made for. Nil, with the faults noted, if they are invalid.
+  /// The values to which the response is bound. Nil, with the faults recorded, if they are invalid.
   func received(by party: RelyingParty, _ faults: inout Faults) -> ReceivedResponse? {
     let forms: [(name: String, isThere: Bool)] = [
       ("session_transcript", transcript != nil), ("openid4vp", openID4VP != nil), ("openid4vp_dc_api", web != nil),
@@ -302,7 +302,7 @@ extension VerificationBody {
     return key
   }
 
-  /// The request. Nil, with the faults noted, if it is invalid.
+  /// The request. Nil, with the faults recorded, if it is invalid.
   func presentationRequest(
     for party: RelyingParty, circuits: [KnownCircuit], _ faults: inout Faults
   ) -> PresentationRequest? {
@@ -321,7 +321,7 @@ extension VerificationBody {
     ).request(input, at: request == nil ? "" : "/request", &faults)
   }
 
-  /// Whether exactly one of the forms is present; otherwise notes the fault.
+  /// Whether exactly one of the forms is present; otherwise records the fault.
   private static func isOne(of forms: [(name: String, isThere: Bool)], _ faults: inout Faults) -> Bool {
     let given = forms.filter(\.isThere)
     if given.count == 1 { return true }

@@ -18,8 +18,8 @@ extension VerificationService {
         if wallet.takesTranscriptFromCaller {
           throw ServiceError(.apiForbidden, "Submit responses by `\(wallet.name)` with an API key.")
         }
-        // If a wallet posts, the address names the page whose link the wallet followed. If a page submits, no page is
-        // named.
+        // If a wallet posts, the address identifies the page whose link the wallet followed. If a page submits, it does
+        // not.
         if wallet is any FetchedRequestProtocol {
           throw ServiceError(.apiForbidden, "Responses by `\(wallet.name)` are posted by the wallet itself.")
         }

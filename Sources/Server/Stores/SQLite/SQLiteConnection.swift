@@ -297,8 +297,8 @@ package struct SQLiteRow: StoredRow {
 }
 
 extension StoreError {
-  /// Maps SQLite's result code: `unavailable` if a disk, a lock or memory is lacking, perhaps only for now; otherwise
-  /// `corrupt`.
+  /// Maps SQLite's result code: `unavailable` if the cause may be temporary, such as a full disk or a held lock;
+  /// otherwise `corrupt`.
   init(sqlite status: Int32, on database: OpaquePointer?) {
     let extended = database.map { sqlite3_extended_errcode($0) } ?? status
     let name = "SQLite \(extended): \(String(cString: sqlite3_errstr(status)))"

@@ -119,7 +119,7 @@ extension Option {
 
 /// The presented chain of a document signer, unverified.
 struct PresentedChain: Sendable {
-  /// The file or the document, for people.
+  /// The display text for the file or the document.
   let source: String
   let docType: String
   /// The certificates in DER, the signer's first.

@@ -81,7 +81,7 @@ enum VerifyBundle {
     return json["last_error"]?.isNull == true ? .done : .rejected
   }
 
-  /// The origin of the evidence, for people; empty if the bundle could not be opened.
+  /// The origin of the evidence, as text; empty if the bundle could not be opened.
   static func origin(_ json: JSON) -> [Report] {
     guard let session = json["session"]?.string else { return [] }
     let audit =

@@ -30,8 +30,8 @@ enum VerifyCommand {
   /// The options for the output of a verdict.
   static let output: [Option] = [.everyCheck, .htmlReport, .json]
 
-  /// Prints the report, folded without `--all`, and writes it as the page of `--html`. The page ends with the SHA-256 of
-  /// each file that these options name.
+  /// Prints the report, folded without `--all`, and writes it as the page of `--html`. The page ends with the SHA-256
+  /// of each file in these options.
   static func publish(
     _ report: [Report], kind: String, files: [Option], _ arguments: Arguments
   ) throws(Failure) {
@@ -73,7 +73,7 @@ enum VerifyCommand {
   }
 
   /// Gets the revocation lists, prints the verdict, and turns the verdict into an exit status. The lists' addresses are
-  /// printed too, so that the user can supply the lists.
+  /// also printed, so that the user can supply the lists.
   static func conclude(
     _ authentication: consuming Authentication, of request: PresentationRequest?, files: [Option], at now: Timestamp,
     _ arguments: Arguments

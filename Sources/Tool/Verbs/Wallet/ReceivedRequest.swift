@@ -48,7 +48,7 @@ struct ReceivedRequest {
     self.data = protocolName == "org-iso-mdoc" ? data : nil
   }
 
-  /// The text itself if it is a link; otherwise the link in the picture that it names.
+  /// The text itself if it is a link; otherwise the link in the picture at this path.
   private static func link(_ text: String) async throws(Failure) -> String {
     if AuthorizationLink(text) != nil { return text }
     guard FileAccess.exists(text) else {
@@ -67,7 +67,7 @@ struct ReceivedRequest {
     return found
   }
 
-  /// The response of a wallet whose holder agrees to `agreed`; nil agrees to everything.
+  /// The response of a wallet whose holder agrees to `agreed`; nil means to everything.
   ///
   /// - Parameter judgement: the judgement on this request, whose parameters the response is made from.
   func response(

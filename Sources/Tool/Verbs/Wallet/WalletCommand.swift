@@ -117,8 +117,8 @@ enum WalletCommand {
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
-  /// A wallet of the authority that the options name; otherwise of the test server that sends the request. The text
-  /// names the authority.
+  /// A wallet of the options' authority; otherwise of the test server that sends the request. The text describes the
+  /// authority.
   private static func wallet(
     for request: ReceivedRequest, _ visit: WalletVisit, _ arguments: Arguments
   ) async throws(Failure) -> (MockWallet, issuer: String) {
@@ -140,10 +140,10 @@ enum WalletCommand {
 
   // MARK: Answers
 
-  /// What the wallet sends.
+  /// The wallet's response or error.
   private enum Answer {
     case response(MockWebResponse)
-    /// The text says why.
+    /// The text states the reason.
     case error(WalletError, String, of: Code? = nil)
   }
 
@@ -186,7 +186,7 @@ enum WalletCommand {
     report.append(.member("code", reply.code))
     if let redirect = reply.redirect {
       report.append(.row("It leads to", redirect, as: "redirect_uri"))
-      // The verifier has the response, whatever becomes of the redirect.
+      // The verifier has the response, even if the redirect fails.
       let outcome: String
       do throws(Failure) { outcome = try await visit.follow(redirect).text } catch { outcome = error.message }
       report.append(.row("which replied", outcome, as: "redirect_reply"))

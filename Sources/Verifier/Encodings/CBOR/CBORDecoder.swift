@@ -41,7 +41,7 @@ struct CBORDecoder {
   static func tree(
     parsing bytes: [UInt8], in range: Range<Int>, depth: Int = 0, limits: CBORLimits
   ) throws(CBORError) -> CBORTree {
-    // Nodes note offsets in 32 bits.
+    // Nodes store offsets in 32 bits.
     guard range.count <= limits.bytes, range.upperBound <= Int(Int32.max) else {
       throw CBORError(.cborInputTooLarge, at: range.lowerBound)
     }

@@ -19,7 +19,7 @@ package struct COSEHeaders: Sendable {
     package static let x5t: Int64 = 34
   }
 
-  /// The parameters that are processed here. `crit` may name only these parameters.
+  /// The parameters that are processed here. `crit` may list only these parameters.
   private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
 
   init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {

@@ -14,7 +14,7 @@ struct DeviceAuthentication {
   var alternatives: [AlternativeTranscript] = []
   let issuerKey: PublicKey?
 
-  /// Runs every check; nil if the device was not authenticated. Every check is noted in either case.
+  /// Runs every check; nil if the device was not authenticated. Every check is recorded in either case.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let key = deviceKey(&checks)
     checks.expect(

@@ -8,7 +8,7 @@ import PKIX
 /// lists every failed check, not only the first.
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
-  /// Seconds by which clocks may differ. It applies only to validFrom, validUntil, the validity of certificates, and
+  /// The allowed clock skew, in seconds. It applies only to validFrom, validUntil, the validity of certificates, and
   /// the check that nothing is signed in the future.
   public var clockSkew: Int64
   /// Whether a deviation from a certificate or data profile rejects the response.
@@ -100,8 +100,8 @@ public struct MdocVerifier: Sendable {
   }
 
   /// Every check of a response, then of each document, in the order in which they are made. The first failed check
-  /// names the rejection, so the order of the checks affects the result. A protocol's checks of its envelope precede
-  /// these checks. Unreadable bytes are reported at the check that finds them.
+  /// gives the rejection its code, so the order of the checks affects the result. A protocol's checks of its envelope
+  /// precede these checks. Unreadable bytes are reported at the check that finds them.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
   static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes

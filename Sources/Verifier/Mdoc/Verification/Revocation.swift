@@ -215,15 +215,15 @@ struct RevocationCheck: Sendable {
     hidesStatus = status == nil
     var questions: [RevocationQuestion] = []
     // A certificate without a distribution point declares nothing. The anchor's own point is not used: the certificate
-    // below the anchor names the list that the anchor issues.
+    // below the anchor has the address of the anchor's list.
     if path.dropLast().contains(where: { $0.extensions.crlDistributionPoints != nil }) {
       questions.append(
         RevocationQuestion(
           .certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP, crlAddresses: anchor.crlAddresses))
     }
     var unusable: [(RevocationUncertainty, String)] = []
-    // A signer that is itself the anchor may name its issuer's list. That issuer is unknown, so its list cannot be
-    // verified: the status is declared but undetermined.
+    // A signer that is itself the anchor may have the address of its issuer's list. That issuer is unknown, so its list
+    // cannot be verified: the status is declared but undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is itself a trust anchor, so its issuer's list cannot be verified"))
     }

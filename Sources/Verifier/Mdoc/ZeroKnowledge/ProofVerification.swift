@@ -8,7 +8,7 @@ import PKIX
 ///
 /// A proof shows four facts: a trusted signer signed a mobile security object; the object was valid at the proof's
 /// time; its device signed this session's transcript; the elements are in the object. It does not show the elements'
-/// namespace, the object's own docType, its status, or its digest ids: the report notes these as not run.
+/// namespace, the object's own docType, its status, or its digest ids: the report lists these as not run.
 struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript

@@ -40,7 +40,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
   /// The purposes that the role allows. The certificate must have one of them. Empty if the profile has no purposes.
   public var extendedKeyUsages: Set<String> { Set(profile.purposes) }
 
-  /// Whether the extension is required. An extension that names only other purposes excludes the role (RFC 5280,
+  /// Whether the extension is required. An extension that lists only other purposes excludes the role (RFC 5280,
   /// 4.2.1.12).
   public var requiresExtendedKeyUsage: Bool { profile.requiresPurpose }
 

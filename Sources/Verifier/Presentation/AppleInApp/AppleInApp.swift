@@ -41,8 +41,8 @@ public struct AppleInApp: Sendable {
     case simulate
   }
 
-  /// - Parameter keys: the merchant's current and former encryption keys. The response names the key to which it is
-  ///   encrypted.
+  /// - Parameter keys: the merchant's current and former encryption keys. The response identifies the key to which it
+  ///   is encrypted.
   public init(
     verifier: MdocVerifier, keys: [PrivateKey], publishedKey: PublishedKeyPolicy = .refuse, others: Others = .none
   ) {

@@ -12,7 +12,7 @@ public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
 
 /// Reads anchors from PEM or DER files and from folders of them.
 public struct TrustAnchorLoader: Sendable {
-  /// The document types of anchors whose settings name no types: the mDL in a server. Nil in `mdoc verify`: such
+  /// The document types of anchors whose settings list no types: the mDL in a server. Nil in `mdoc verify`: such
   /// anchors are then trusted for any type, with a warning.
   public var defaultDocTypes: [String]?
   /// The default rule, for authorities whose settings do not mention it.
@@ -97,7 +97,7 @@ public struct TrustAnchorLoader: Sendable {
   }
 }
 
-/// Makes an anchor from its settings. Defaults come from the loader. The text names the certificate's source.
+/// Makes an anchor from its settings. Defaults come from the loader. The text describes the certificate's source.
 private typealias AnchorMaker = @Sendable (TrustAnchorLoader, Certificate, String) -> TrustAnchor
 
 /// The settings beside an anchor's file: `utah.json` describes `utah.pem`.

@@ -53,7 +53,7 @@ public struct ListAddress: Sendable, Hashable {
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }
-    // A certificate may name another port, but only for the host that it names.
+    // A certificate may contain another port, but only for the host in its address.
     let isNamed = next.host == host && next.port == port
     guard isNamed || rules.allowsLoopback || next.port == AddressGuard.standardPort(isEncrypted: next.isEncrypted)
     else { throw .notAllowed("a redirect leads to a port that is not allowed") }

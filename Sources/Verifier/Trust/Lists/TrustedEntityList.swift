@@ -38,7 +38,7 @@ public struct TrustedEntityList: Sendable {
 
   /// One trusted entity (6.4, 6.5).
   public struct Entity: Sendable {
-    /// Its names, for people.
+    /// The entity's display names.
     public let names: [String]
     public let services: [Service]
   }
@@ -182,7 +182,7 @@ public struct TrustedEntityListProfile: Sendable {
   }
 }
 
-/// Reads the parts of a list of trusted entities, and notes their deviations.
+/// Reads the parts of a list of trusted entities, and records their deviations.
 struct TrustedEntityParser {
   var findings = ListFindings()
 
