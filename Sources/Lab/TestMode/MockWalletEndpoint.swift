@@ -10,7 +10,7 @@ import Sessions
 /// reader.
 struct MockWalletEndpoint: Sendable {
   let authority: MockAuthority
-  /// Nil for a wallet that makes no zero-knowledge proofs.
+  /// The prover; nil for a wallet that makes no zero-knowledge proofs.
   var prover: MockProver?
 
   /// An `Idempotency-Key` is ignored: the route changes no state, and gives the same response within a second.
@@ -327,7 +327,7 @@ struct OpenedMockResponse: Sendable {
       .always("answer", \.submitted, .any(SubmitBody.shape.schema), "The response, ready to submit."),
       .always(
         "device_responses", \.deviceResponses, Shape.base64URL.list,
-        "Its decrypted DeviceResponses, each in base64url."),
+        "The decrypted DeviceResponses, each in base64url."),
     ])
 }
 

@@ -196,7 +196,7 @@ package struct TestModeOptions: Sendable {
   package var seed: [UInt8]?
   /// 0 for any free port.
   package var port: UInt16 = 0
-  /// Nil for a new SQLite file in the folder for temporary files.
+  /// The store; nil for a new SQLite file in the folder for temporary files.
   package var store: StoreLocation?
   /// The server's name among the nodes of the store.
   package var node = NodeName.standard
@@ -289,7 +289,7 @@ struct TestSecrets {
   let authoritySeed: [UInt8]
   let apiKey: String
   let encryptionKey: PrivateKey
-  /// From 20000 to 29999: these ports are below the ports that the system assigns.
+  /// A port from 20000 to 29999, below the ports that the system assigns.
   let publisherPort: UInt16
 
   init(seed: [UInt8]?) throws(StartError) {

@@ -89,7 +89,7 @@ struct MockWalletRequest {
       .always("session", \.pending.session.text, .written(like: SessionID.pattern), "The session."),
       .always("protocol", \.pending.protocolName, .written(), "The protocol of the response."),
       .always("request_uri", \.requestURI, .written(), "`request_uri` for the mock wallet's response."),
-      .ifAny("response_uri", { $0.claims("response_uri") }, .written(), "Where the wallet posts its response."),
+      .ifAny("response_uri", { $0.claims("response_uri") }, .written(), "The address for the wallet's response."),
       .ifAny("state", { $0.claims("state") }, .written(), "The value to send with an error, such as `access_denied`."),
       .always("client", \.judgement.client, client, "The relying party."),
       .always("documents", \.documents, document.list, "The requested documents, in the request's order."),
@@ -139,7 +139,8 @@ struct MockWalletRequest {
 
   private func claims(_ name: String) -> String? { judgement.claims?[name]?.string }
 
-  /// From the request itself: a DCQL query or, in ISO/IEC TS 18013-7, Annex B, a presentation definition.
+  /// The documents of the request itself: of a DCQL query or, in ISO/IEC TS 18013-7, Annex B, a presentation
+  /// definition.
   private var documents: [Document] {
     let claims = judgement.claims
     let queries = claims?["dcql_query"]?["credentials"] ?? claims?["presentation_definition"]?["input_descriptors"]

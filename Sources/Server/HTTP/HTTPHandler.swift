@@ -37,7 +37,7 @@ extension HTTPHandler {
   package func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {}
 }
 
-/// How a request is treated under load.
+/// The treatment of a request under load.
 package enum Urgency: Sendable {
   /// Handled at once and never refused for load, such as health checks.
   case essential

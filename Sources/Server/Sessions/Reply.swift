@@ -20,9 +20,9 @@ package struct Reply: Sendable {
   package private(set) var isReplay = false
   /// Seconds of deliberate delay, which do not count as work.
   package var heldSeconds = 0.0
-  /// When the result in the reply expires.
+  /// The expiry of the result in the reply.
   var resultExpiresAt: Timestamp?
-  /// True if it was kept under its Idempotency-Key in the transaction of its change.
+  /// True if the reply was kept under its Idempotency-Key in the transaction of its change.
   var isKept = false
 
   package enum Content: Sendable {

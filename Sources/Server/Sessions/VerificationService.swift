@@ -4,8 +4,8 @@ import Longfellow
 import Mdoc
 import Trust
 
-/// Decides how much a server's verdicts prove. It is set before the server starts, recorded by its store, and never
-/// changed.
+/// The mode of a server, which decides how much its verdicts prove. It is set before the server starts, recorded by its
+/// store, and never changed.
 ///
 /// | | test | staging | live |
 /// |---|---|---|---|

@@ -52,7 +52,7 @@ struct ListFile: Sendable {
   /// The settings for the list's anchors, in addition to the list's own.
   struct Use: Sendable {
     var signers: [Certificate] = []
-    /// For a list of trusted entities: the document types that each type of service issues.
+    /// The document types that each type of service issues, for a list of trusted entities.
     var services: [String: [String]] = [:]
     /// The extended key usages of signers; nil for the defaults of each document type.
     var extendedKeyUsages: Set<String>?

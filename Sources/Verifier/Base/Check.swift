@@ -10,7 +10,7 @@ public struct Check: Sendable, Hashable {
 
   public let code: Code
   public let outcome: Outcome
-  /// Nil for most of a document's hundred checks, since copying nil updates no reference count.
+  /// The words; nil for most of a document's hundred checks, since copying nil updates no reference count.
   private let words: Words?
 
   private final class Words: Sendable, Hashable {
@@ -144,7 +144,7 @@ public struct CheckList: Sendable {
 private struct CodeSet {
   private var bits = InlineArray<8, UInt64>(repeating: 0)
 
-  /// Nil for a code beyond the set's capacity.
+  /// Whether the set has the code; nil for a code beyond the set's capacity.
   func contains(_ code: Code) -> Bool? {
     let index = code.index
     return index < 512 ? bits[index >> 6] & 1 << UInt64(index & 63) != 0 : nil

@@ -254,7 +254,7 @@ extension Shape {
 }
 
 extension JSON {
-  /// Nil for null.
+  /// The value; nil for null.
   fileprivate var unlessNull: JSON? { isNull ? nil : self }
 
   /// The members of an object; nil, with `fault` recorded, for any other value. Records each unknown member.

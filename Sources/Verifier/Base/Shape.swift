@@ -42,7 +42,7 @@ package struct InputError: Error, Sendable, Hashable {
   /// A JSON pointer (RFC 6901); empty for the whole input.
   package let pointer: String
   package let detail: String
-  /// Nil if the value is wrong, or the member unknown.
+  /// The refusal's own code; nil if the value is wrong, or the member unknown.
   package let code: Code?
   package let isUnknownMember: Bool
 
@@ -236,7 +236,7 @@ extension Shape {
 }
 
 extension Shape {
-  /// The same form, restricted to values that satisfy a rule.
+  /// Returns the form, restricted to values that satisfy a rule.
   ///
   /// - Parameter detail: the fault of any other value.
   package func checked(_ detail: String, _ isGood: @escaping @Sendable (Value) -> Bool) -> Shape {

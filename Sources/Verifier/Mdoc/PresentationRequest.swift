@@ -114,9 +114,9 @@ public struct ElementRequest: Sendable, Hashable {
 public enum Retention: Sendable, Hashable, Comparable {
   /// Not at all.
   case none
-  /// For this many days, at least one.
+  /// Retention for this number of days, at least one.
   case days(Int)
-  /// For an unspecified time.
+  /// Retention for an unspecified time.
   case unspecified
 
   /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.

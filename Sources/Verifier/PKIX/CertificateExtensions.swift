@@ -8,7 +8,7 @@ public struct CertificateExtensions: Sendable {
   public let isCA: Bool
   /// The path length of basicConstraints; nil if there is no limit.
   public let pathLength: Int?
-  /// Nil if the extension is absent.
+  /// The key usages; nil if the extension is absent.
   public let keyUsage: KeyUsage?
   /// Dotted identifiers; nil if the extension is absent.
   public let extendedKeyUsage: [String]?

@@ -4,7 +4,7 @@ import Base
 public struct TrustAnchor: Sendable {
   public let certificate: Certificate
   public var kind: Kind
-  /// Nil means any document type, with a warning.
+  /// The trusted document types; nil means any type, with a warning.
   public var docTypes: [String]?
   /// Extended key usages; a document signer must have one of them. Nil means the document type's usages.
   public var extendedKeyUsages: Set<String>?
@@ -27,10 +27,10 @@ public struct TrustAnchor: Sendable {
   public var allowsProofsExplicitly: Bool?
   public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
-  /// When the published list that contains the anchor expires, without clock skew; nil if the anchor is configured
+  /// The expiry of the published list that contains the anchor, without clock skew; nil if the anchor is configured
   /// directly.
   public var trustedUntil: Timestamp?
-  /// Its origin, as display text.
+  /// The anchor's origin, as display text.
   public var source: String
 
   public enum Kind: String, Sendable {

@@ -42,7 +42,7 @@ enum AnchorKind: String, Sendable, CaseIterable {
   case notCA = "iaca-not-ca"
   case expired = "iaca-expired"
   case notYetValid = "iaca-not-yet-valid"
-  /// Its self-signature does not verify, but verifiers do not check it for a pinned anchor (RFC 5280, 6.1.1 (d)).
+  /// A self-signature that does not verify; verifiers do not check it for a pinned anchor (RFC 5280, 6.1.1 (d)).
   case brokenSelfSignature = "iaca-broken-self-signature"
   /// Allows one certificate between itself and the signer, as Apple's Digital ID root does.
   case pathLengthOne = "iaca-path-length-1"

@@ -96,7 +96,7 @@ struct CertificateName: Sendable {
 /// A signature algorithm by its object identifier (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC 8410).
 struct CertificateAlgorithm: Sendable {
   var oid: String
-  /// Nil for EdDSA, which includes its hash.
+  /// The hash; nil for EdDSA, which includes its own.
   var hash: HashAlgorithm?
 
   static let ecdsaWithSHA1 = CertificateAlgorithm(oid: "1.2.840.10045.4.1", hash: .sha1)

@@ -49,8 +49,8 @@ package struct MockList: MockDeclared {
   }
 
   package let kind: Kind
-  /// Its code is the rejection of the list, or the finding about a document or signer that refers to the list; no code
-  /// if all is good.
+  /// The declared code is the rejection of the list, or the finding about a document or signer that refers to the list;
+  /// there is none if all is good.
   package let declaration: MockDeclaration
   /// The code that rejects the good authority's licence if only this list of anchors is trusted; nil if the licence is
   /// accepted.

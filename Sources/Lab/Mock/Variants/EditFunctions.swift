@@ -91,7 +91,7 @@ enum EditFunctions {
     "isOdd": { .bool(try $0.bytes(0).last.map { $0 & 1 == 1 } ?? false) },
   ]
 
-  /// For bytes, texts and arrays.
+  /// Functions for bytes, texts and arrays.
   private static let sequences: [String: Function] = [
     "firstHalf": { try $0(0).sliced { $0.prefix($0.count / 2) } },
     "first": { arguments in try arguments(1).sliced { try $0.prefix(arguments.integer(0)) } },

@@ -120,7 +120,8 @@ private struct NamedList {
   let list: MockList
   /// The name of a CRL's issuer (`MockAuthority.listIssuer`); nil for the good authority.
   var issuer: String?
-  /// Nil for the authority's own address. An address that starts with a slash is below the authority's address.
+  /// The list's address; nil for the authority's own address. An address that starts with a slash is below the
+  /// authority's address.
   var address: String?
   /// `nobody`, or a fault of `MockPublication`.
   var fault: String?

@@ -126,7 +126,7 @@ package struct VectorResult: Sendable {
   package var outcome: Outcome
   package let judgement: Judgement?
   package let seconds: Double
-  /// Nil if the run does not measure.
+  /// The measured cost; nil if the run does not measure.
   package var measurement: Measurement?
   /// The way in which the verifier ended without a verdict; nil if it gave a verdict.
   package var end: VerifierError?

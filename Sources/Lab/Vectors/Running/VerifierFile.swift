@@ -210,7 +210,7 @@ extension VerifierFile {
       .ifAny("prepare", call, "A call before the first session."),
       .ifAny("seed", Template.text, "The seed of the mock authority in hexadecimal; --seed overrides it."),
       .ifAny("lists", Template.text, "The address of the mock authority's lists; --lists overrides it."),
-      Entry("protocols", trial.byName("must be an object with at least one protocol"), "How each protocol is tried.")
+      Entry("protocols", trial.byName("must be an object with at least one protocol"), "Each protocol's calls.")
     ) { context, name, note, isUntried, variables, preparation, seed, lists, trials in
       let outer = given.union((variables ?? []).map(\.name))
       let prepared = outer.union(preparation?.values.map(\.name) ?? [])

@@ -12,7 +12,7 @@ package struct EdgeConfiguration: Sendable {
   /// Milliseconds that a request may be queued; nil means the transport's defaults.
   package var patience: Int?
 
-  /// For test mode: no rates are limited.
+  /// The configuration of test mode, without rate limits.
   static let open = EdgeConfiguration(limits: .none)
 
   func apply(to options: inout HTTPServerConfiguration) {

@@ -229,7 +229,7 @@ extension HostedPage.Logo {
   /// The fault of a file whose name has another ending.
   package static let wrongFile = "must end in " + mediaTypes.keys.sorted().map { "." + $0 }.joined(separator: ", ")
 
-  /// By the ending of the file's name.
+  /// The media type by the ending of the file's name.
   static func mediaType(ofFile name: String) -> String? {
     mediaTypes[name.split(separator: ".").last.map { $0.lowercased() } ?? ""]
   }

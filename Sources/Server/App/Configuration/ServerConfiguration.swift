@@ -34,7 +34,7 @@ package struct ServerConfiguration: Sendable {
   /// A report for each source, once the lists are loaded.
   var sources: [SourceReport] = []
   var clockSkew = Limits.clockSkew
-  /// Nil if no circuits are configured.
+  /// The policy for proofs; nil if no circuits are configured.
   package var proofs: ProofPolicy?
   /// Additional routes of test mode. All other modes ignore them.
   package var additions = ServerAdditions.none

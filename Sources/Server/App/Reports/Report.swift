@@ -16,7 +16,7 @@ package indirect enum Report: Sendable {
   /// A label and its value, in one table with the neighbouring rows. A nil value gives no row. The value may also be a
   /// member.
   case labelled(String, String?, JSON.Member? = nil)
-  /// For people only.
+  /// Only for text and the page.
   case table([(String, String)], indent: Int = 2, leftLimit: Int = 30, width: Int? = nil)
   /// A line of text. With `hanging`, the line is wrapped after its lead, and further lines are indented by that
   /// number of columns.

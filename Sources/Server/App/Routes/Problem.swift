@@ -8,7 +8,7 @@ enum Problem {
   static let mediaType = "application/problem+json"
 
   static let shape = Shape<(error: ServiceError, requestID: String)>.open(
-    "Problem", "Why a request was refused (RFC 9457).",
+    "Problem", "The refusal of a request (RFC 9457).",
     [
       .always(
         "type", { "urn:mdoc:problem:\($0.error.code.rawValue)" }, .written(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),
@@ -18,8 +18,8 @@ enum Problem {
       .always("detail", \.error.detail, .written(), "The error in this request, or its remedy."),
       .always(
         "code", \.error.code.rawValue,
-        .code("ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "Why a request was refused."),
-        "Why the request was refused; each reply lists its own codes."),
+        .code("ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "The reason for a refusal."),
+        "The reason for the refusal; each reply lists its own codes."),
       .always(
         "documentation_url", { CodePage.path(of: $0.error.code) }, .written(),
         "A page on the code, below this server's address."),

@@ -159,7 +159,7 @@ struct Edge: Sendable {
   let tls: TLSIdentities?
   let gauges = TransportGauges()
 
-  /// For test mode: no limits, no TLS.
+  /// The edge of test mode: no limits, no TLS.
   static var open: Edge { Edge(limiter: RateLimiter(.none), proxy: ProxyRule(), tls: nil) }
 
 }

@@ -120,7 +120,7 @@ package struct AuditFinding: Sendable, Hashable {
   package let code: Code
   package let node: NodeName?
   package let sequence: Int64?
-  /// Nil if the finding does not concern a single line.
+  /// The line; nil if the finding does not concern a single line.
   package let position: AuditPosition?
   package let detail: String
 

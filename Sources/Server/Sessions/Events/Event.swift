@@ -49,7 +49,7 @@ package struct EventRecord: Sendable, Hashable {
   /// The time of the change; for an expiry, up to some seconds later.
   package let created: Timestamp
   package let errorCode: String?
-  /// Nil if there is no value, and in older events.
+  /// Where the result is; nil if there is no value, and in older events.
   package let result: ResultPlace?
   package var clientReferenceID: String?
   package var metadata: [NamedText]
@@ -157,10 +157,10 @@ struct EventRendering {
         "Your own texts, if your configuration has `metadata_in_events`."),
       .orNull(
         "last_error", { $0.value.errorCode.map { LastError(code: $0) } }, LastError.shape,
-        "Why it failed or was canceled, by code only; null if it was not."),
+        "The code of the failure or cancellation; null if there was none."),
       .ifAny(
         "result", \.value.result, .word,
-        "Where to find a verified session's result: `inline` in the reply to the submit, later only what the policy "
+        "The place of a verified session's result: `inline` in the reply to the submit, later only what the policy "
           + "retains; `waiting` if `expand[]=result` reads it."),
     ])
 
@@ -181,13 +181,13 @@ struct EventRendering {
     .orNull(
       "next_attempt_at", { $0.value.status == .pending ? $0.value.due : nil }, .seconds,
       "When the next attempt is made, in Unix seconds; null if there is none."),
-    .orNull("last_failure", \.value.fault, failure, "Why the last attempt failed; null if none did."),
+    .orNull("last_failure", \.value.fault, failure, "The failure of the last attempt; null if it did not fail."),
   ]
 
   static let deliveryList = Page.shape(of: delivery, "WebhookDeliveryList")
 
   private static let failure = Shape<DeliveryFault>.open(
-    "WebhookFailure", "Why an attempt to deliver an event failed.",
+    "WebhookFailure", "The failure of an attempt to deliver an event.",
     [
       .always("reason", \.reason, .word, "The kind of failure."),
       .orNull("http_status", \.httpStatus, .count, "The endpoint's HTTP status; null if it sent none."),

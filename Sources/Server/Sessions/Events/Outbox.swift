@@ -149,7 +149,7 @@ package struct DeliveryFault: Sendable, Hashable {
   }
 
   package let reason: Reason
-  /// Nil if no reply came.
+  /// The status of the reply; nil if no reply came.
   package let httpStatus: Int?
 
   package init(_ reason: Reason, httpStatus: Int? = nil) {
@@ -165,7 +165,7 @@ package struct DeliveryRecord: Sendable, Hashable {
   package var status: DeliveryStatus
   /// The number of attempts since `begun`, including the current attempt.
   package var attempts: Int
-  /// When the delivery was created, or was last revived by the relying party.
+  /// The time when the delivery was created, or was last revived by the relying party.
   package var begun: Timestamp
   /// The time of the next attempt of a pending delivery.
   package var due: Timestamp

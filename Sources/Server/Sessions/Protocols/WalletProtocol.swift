@@ -230,7 +230,7 @@ extension Shape where Value == [UInt8] {
     bytes(base64URLText, "must be base64url, without padding or white space", Base64.decodeURLSafe)
   }
 
-  /// The same, with at least one byte.
+  /// Base64url of at least one byte.
   static var someBase64URL: Shape {
     let form = base64URL
     return Shape(

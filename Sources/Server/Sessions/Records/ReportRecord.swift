@@ -47,7 +47,7 @@ package struct ReportRecord: Sendable, Hashable {
     package let checks: [CheckRecord]
   }
 
-  /// Nil if nothing is stored: `mdoc verify`.
+  /// The report's id; nil if nothing is stored, as by `mdoc verify`.
   package let id: String?
   /// Unix seconds.
   package let verifiedAt: Int64
@@ -118,7 +118,7 @@ package struct LastError: Sendable, Hashable {
     self.walletDescription = walletDescription
   }
 
-  /// For readers that get only the code: client secrets and events.
+  /// The error for readers that get only the code: client secrets and events.
   var codeOnly: LastError { LastError(code: code) }
 
   /// Codes and clauses, without details and the wallet's words.

@@ -42,7 +42,7 @@ final class UsageEstimates: Sendable {
     var isCounting = false
     var hasNews = false
     var countedAt: Timestamp?
-    /// When the next background count is due.
+    /// The time of the next background count.
     var due = Timestamp(secondsSince1970: 0)
 
     var estimate: StoreUsage { counted + before + added }

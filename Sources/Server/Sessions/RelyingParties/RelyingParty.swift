@@ -9,12 +9,12 @@ package struct RelyingParty: Sendable {
   /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.
   package let origins: [String]
   package let apiKeys: [APIKey]
-  /// Its Apple merchants, with unique identifiers. Without a merchant, `apple-in-app` is not offered.
+  /// The relying party's Apple merchants, with unique identifiers. Without a merchant, `apple-in-app` is not offered.
   package let apple: [AppleConfiguration]
-  /// The signers of its requests. By default the first signs; a multi-signed request is signed by all.
+  /// The signers of the relying party's requests. By default the first signs; a multi-signed request is signed by all.
   package let readers: [ReaderIdentity]
   package let openID4VP: OpenID4VPConfiguration
-  /// Its EU registrations: one for each intended use.
+  /// The relying party's EU registrations: one for each intended use.
   package let registrations: [RegistrationCertificate]
   /// Key identifiers of issuing authorities, by document type. Requests contain them as hints for wallets.
   package let acceptedIssuers: [String: [[UInt8]]]
@@ -337,7 +337,7 @@ package struct APIKey: Sendable, Hashable {
   package let sha256: [UInt8]
   package let scopes: Set<Scope>
   package let id: String?
-  /// From this time on the key is refused like an unknown key. Nil if the key never expires.
+  /// The time from which the key is refused like an unknown key; nil if the key never expires.
   package let expiresAt: Timestamp?
 
   package init(sha256: [UInt8], scopes: Set<Scope>, id: String? = nil, expiresAt: Timestamp? = nil) {

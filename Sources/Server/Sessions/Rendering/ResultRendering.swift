@@ -99,10 +99,10 @@ package enum ResultRendering {
       "When the document is valid; null if a zero-knowledge proof hides it."),
     .always(
       "proven_by", { $0.document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature" },
-      .written(["issuer_signature", "zero_knowledge"]), "How the issuer's data was proven."),
+      .written(["issuer_signature", "zero_knowledge"]), "The proof of the issuer's data."),
     .always(
       "device_authentication", \.document.deviceAuthentication, .word,
-      "How the device proved that it holds the document."),
+      "The device's proof that it holds the document."),
     .always("revocation", \.document.revocation, .word, "The document's revocation status, as far as it is known."),
   ]
 

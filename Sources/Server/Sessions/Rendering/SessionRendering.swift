@@ -6,7 +6,7 @@ struct SessionRendering {
   let isLive: Bool
   let now: Timestamp
 
-  /// For an API key. Pass a `result` only to a caller that may read it.
+  /// The session for an API key. Pass a `result` only to a caller that may read it.
   func json(
     _ record: SessionRecord, clientSecret: ClientSecret? = nil, page: PageAddress? = nil, result: JSON? = nil,
     simulatedResult: JSON? = nil
@@ -19,7 +19,8 @@ struct SessionRendering {
     return SessionView.shape.write(view)
   }
 
-  /// For a client secret: nothing personal. `responseCode` is only for the caller that submitted the response.
+  /// The session for a client secret, without personal data. `responseCode` is only for the caller that submitted the
+  /// response.
   func clientView(_ record: SessionRecord, responseCode: ResponseCode? = nil) -> JSON {
     var view = view(record, for: .client)
     view.responseCode = responseCode
@@ -133,7 +134,7 @@ struct SessionView: Sendable {
     .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before it.")
       .when { $0.isForAPIKey && $0.has(.report) },
     .orNull(
-      "last_error", \.lastError, LastError.shape, "Why the session failed or was canceled; null if it was not."),
+      "last_error", \.lastError, LastError.shape, "The reason for a failure or cancellation; null without one."),
     .ifAny(
       "response_code", \.responseCode?.text, .written(),
       "Only in the reply that ends a session opened by a link. The relying party needs it to read the result."
@@ -150,7 +151,7 @@ struct SessionView: Sendable {
 
 extension LastError {
   static let shape = Shape<LastError>.open(
-    "LastError", "Why a session failed or was canceled. A client secret and an event get the code only.",
+    "LastError", "The reason for a failure or cancellation. A client secret and an event get only the code.",
     [
       .always("code", \.code, .verdictCode, "The first failed check."),
       .ifAny("reasons", { $0.reasons.isEmpty ? nil : $0.reasons }, reason.list, "All failed checks, in order."),

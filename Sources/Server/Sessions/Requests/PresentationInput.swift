@@ -44,8 +44,8 @@ struct PresentationInput: Equatable, Sendable {
   static func purposeHint<Root>(_ of: @escaping Getter<Root>) -> Field<Root, PurposeHint?> {
     .optional(
       "purpose_hint", { of($0).purposeHint },
-      .choice("PurposeHint", "Why you ask.", of: PurposeHint.allCases.map { ("\($0)", $0) }),
-      "Why you ask, for wallets: `org-iso-mdoc` and `iso-18013-5-proximity` pass it on. Not with `apple-in-app`.")
+      .choice("PurposeHint", "The purpose of the request.", of: PurposeHint.allCases.map { ("\($0)", $0) }),
+      "The purpose for wallets: `org-iso-mdoc` and `iso-18013-5-proximity` pass it on. Not with `apple-in-app`.")
   }
 }
 

@@ -185,7 +185,7 @@ struct EvidenceDraft: Sendable {
   private let opening = Locked<SharedSecret?>(nil)
   var revocation: EvidenceRevocation
 
-  /// Nil if the relying party's policy asks for none.
+  /// Returns nil if the relying party's policy asks for none.
   init?(
     of response: WalletResponse.Content, by wallet: any WalletProtocol, to challenge: borrowing ConsumedChallenge,
     for relyingParty: RelyingParty, trust: TrustStore, mode: ServerMode

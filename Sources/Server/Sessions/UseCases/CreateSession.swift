@@ -331,7 +331,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       """),
     .optional(
       "purpose", \.purpose, .text(1...Limits.purposeCharacters),
-      "Why you ask, in your own words: the hosted page shows it. Only where the session has a hosted page."),
+      "The purpose in your own words, shown on the hosted page. Only for a session with a hosted page."),
     .optional(
       "purpose_translations", \.translations, .translations, or: [],
       "The purpose in further languages. The hosted page shows it in the person's language, otherwise `purpose`."),

@@ -98,7 +98,7 @@ extension VerificationService {
     try await lines(for: caller) { whose throws(StoreError) in try await store.auditHeads(of: whose).map { .head($0) } }
   }
 
-  /// For the metrics and the status page.
+  /// Reads the heads for the metrics and the status page.
   /// - Parameter only: the relying party whose last entries' heads are read; nil reads the heads of all chains.
   package func auditHeads(of only: RelyingParty? = nil) async throws(ServiceError) -> [AuditHead] {
     try await stored { store throws(StoreError) in try await store.auditHeads(of: only?.id) }

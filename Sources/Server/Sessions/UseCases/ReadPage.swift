@@ -92,18 +92,18 @@ struct PageView: Sendable {
       "The path of the logo for dark backgrounds."),
     .always(
       "shows_reason", \.page.showsReason, .flag, "Whether the page shows why a document was rejected (`last_error`)."),
-    .ifAny("purpose", \.options.purpose, .written(), "Why the relying party asks, in its own words."),
+    .ifAny("purpose", \.options.purpose, .written(), "The purpose of the request, in the relying party's words."),
     .ifAny(
       "purpose_translations", { $0.options.translations.isEmpty ? nil : $0.options.translations }, .translations,
       "The purpose in further languages."),
     .ifAny("privacy_url", \.page.privacyURL, .written(), "The relying party's privacy notice."),
     .ifAny(
       "return_url", { $0.options.returnAddress(for: $0.record.address.id) }, .written(),
-      "Where the page sends the person at the end, with the session's id in the query; the page appends its "
+      "The page's final address for the person, with the session's id in the query; the page appends its "
         + "`response_code`."),
     .ifAny(
       "redirect_uri", \.content.redirectURI, .written(),
-      "Where the wallet sends the person at the end, with the response code."),
+      "The wallet's final address for the person, with the response code."),
   ]
 
   private static let request: [WrittenMember<PageView>] = [
@@ -117,7 +117,7 @@ struct PageView: Sendable {
     .ifAny("wallet_link", \.walletLink, .written(), "The address that opens a wallet on the same device."),
     .ifAny(
       "last_error", \.state.lastError?.codeOnly, LastError.shape,
-      "Why the session failed or was canceled, by code only."),
+      "The code of the failure or cancellation."),
   ]
 }
 

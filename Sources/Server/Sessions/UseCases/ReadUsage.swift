@@ -40,7 +40,7 @@ struct UsageView: Sendable {
   private static let share = Shape<Share>.open(
     "UsageShare", "A usage and its limit.",
     [
-      .always("used", \.used, number, "What is used."),
+      .always("used", \.used, number, "The usage."),
       .orNull("limit", \.limit, number, "The limit; null if the configuration sets none."),
     ])
 }

@@ -351,13 +351,13 @@ struct VerificationView: Sendable {
         "status", { $0.lastError == nil ? "verified" : "failed" }, .written(["verified", "failed"]), "The verdict."),
       .always(
         "single_use", { $0.isUsedOnce ? "server" : "caller" }, .written(["caller", "server"]),
-        "Who ensures the challenge's single use: the server if you sent `nonce_id`, otherwise you."),
+        "The party that ensures the challenge's single use: the server if you sent `nonce_id`, otherwise you."),
       .orNull(
         "result", \.result, .any(ResultRendering.shape.schema), "The requested data; null if the response failed."),
       .ifAny(
         "simulated_result", \.simulatedResult, .any(ResultRendering.simulated.schema),
         "The response of Apple's simulator or test profile, in test mode only. It proves nothing."),
       .orNull("report", \.report, ReportRendering.written, "The checks."),
-      .orNull("last_error", \.lastError, LastError.shape, "Why the response failed; null if it did not."),
+      .orNull("last_error", \.lastError, LastError.shape, "The reason for the failure; null if there was none."),
     ])
 }

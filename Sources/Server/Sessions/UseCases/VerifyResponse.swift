@@ -83,7 +83,7 @@ extension VerificationService {
 
   struct Attempted {
     let record: SessionRecord
-    /// Nil if the session ended in another way: redacted or timed out. Nobody then gets a result.
+    /// The conclusion; nil if the session was redacted or timed out. Nobody then gets a result.
     let conclusion: Conclusion?
     let time: Timestamp
   }

@@ -129,7 +129,7 @@ enum MockAnchors {
   static let command = Command(
     "anchors", "write the mock authority's trust anchors with their settings",
     options: [.mockFolder, .seed, .issuerCurve, .at, .json],
-    notes: ["They fit responses of the same --seed and --issuer-curve, and change once in ten years of --at."],
+    notes: ["The anchors fit responses of the same --seed and --issuer-curve, and change once in ten years of --at."],
     examples: [
       .init("Write anchors for mock responses", "mdoc mock anchors --out anchors"),
       .init("Use the anchors", "mdoc verify apple … --trust anchors"),

@@ -9,7 +9,7 @@ enum MockLists {
     "lists", "write the mock authority's revocation lists, status lists and lists of anchors",
     options: [.mockFolder, .lists, .seed, .issuerCurve, .at, .json],
     notes: [
-      "They fit responses of the same --lists, --seed and --issuer-curve: a status list contains its own address.",
+      "The lists fit responses of the same --lists, --seed and --issuer-curve: a status list contains its own address.",
       "Lists of anchors (VICAL, trusted entities) are in anchors/, the certificates to configure for their signers in "
         + "signers/.",
     ],

@@ -458,7 +458,7 @@ extension MockRequest {
       })
   }
 
-  /// The same request in DCQL (OpenID4VP 1.0, 6).
+  /// The request in DCQL (OpenID4VP 1.0, 6).
   fileprivate var dcql: JSON {
     let decoder = PresentationRequestDecoder(for: .web, circuits: documents.flatMap(\.circuits))
     return (try? decoder.decode(requestOrQuery: ["documents": apiDocuments])).map { Presentation.DCQLQuery($0).json }

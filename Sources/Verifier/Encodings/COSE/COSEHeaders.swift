@@ -7,7 +7,7 @@ package struct COSEHeaders: Sendable {
   /// The content of the protected bucket, as it is signed.
   package let protectedBytes: ArraySlice<UInt8>
   private let protected: CBORItem?
-  /// Nil for a header that is null or undefined, which counts as an empty map.
+  /// The unprotected header; nil for null or undefined, which counts as an empty map.
   private let unprotected: CBORItem?
 
   package enum Label {

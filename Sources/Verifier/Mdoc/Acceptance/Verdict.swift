@@ -107,7 +107,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   /// The strictest retention of all elements that the document discloses, including device-signed elements.
   let retention: Retention
   public let issuer: DocumentIssuer
-  /// Nil if a zero-knowledge proof hides the validity.
+  /// The validity; nil if a zero-knowledge proof hides it.
   public let validity: DocumentValidity?
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus

@@ -112,7 +112,7 @@ public struct DeviceResponse: Sendable, CustomStringConvertible, CustomReflectab
 /// no ambiguous fault and no missing required member. In the data that the issuer signed, only an empty
 /// `expectedUpdate` is tolerated.
 enum Deviation {
-  /// Nil if the member is absent, null or undefined. Null and undefined are recorded.
+  /// The member; nil if it is absent, null or undefined. Null and undefined are recorded.
   static func member(_ key: String, of item: CBORItem, into deviations: inout [String]) -> CBORItem? {
     guard let value = item[key: key] else { return nil }
     guard let nothing = name(ofNothing: value) else { return value }

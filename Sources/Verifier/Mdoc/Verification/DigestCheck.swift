@@ -5,7 +5,7 @@ import Cryptography
 struct DigestCheck {
   let document: Document
   let mso: MobileSecurityObject
-  /// Nil if the digest algorithm is not supported.
+  /// The digests' hash; nil if the digest algorithm is not supported.
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16

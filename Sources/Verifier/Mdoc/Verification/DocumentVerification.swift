@@ -144,10 +144,10 @@ struct AppleMockRecognition {
 }
 
 extension Document {
-  /// Nil if `issuerAuth` is missing or malformed.
+  /// The issuer's message; nil if `issuerAuth` is missing or malformed.
   var issuerMessage: COSESign1? { issuerAuth.flatMap { try? COSESign1(parsing: $0, toleratesDeviations: true) } }
 
-  /// Nil if the device's signature is missing or malformed.
+  /// The device's message; nil if its signature is missing or malformed.
   var deviceSignatureMessage: COSESign1? {
     deviceSigned?.deviceSignature.flatMap { try? COSESign1(parsing: $0, toleratesDeviations: true) }
   }

@@ -14,7 +14,7 @@ public struct MdocVerifier: Sendable {
   /// Whether a deviation from a certificate or data profile rejects the response.
   public var isStrict: Bool
   public var revocation: RevocationPolicy
-  /// Nil if no zero-knowledge proofs are verified.
+  /// The policy for proofs; nil if no zero-knowledge proofs are verified.
   public var proofs: ProofPolicy?
   /// Called before the documents of an opened response are checked, so that callers can measure time.
   public var willAuthenticate: (@Sendable () -> Void)?
@@ -210,10 +210,10 @@ struct AuthenticatedDocument: Sendable {
   let checks: CheckList
   /// The deviations in the data that the issuer signed (`Deviation`), each with its member.
   var deviations: [String] = []
-  /// Nil if the issuer, its signature or the device was not authenticated.
+  /// The content; nil if the issuer, its signature or the device was not authenticated.
   var content: Content?
-  /// Nil if the policy asks nothing, the issuer is not trusted, or its signature is not valid: lists are fetched only
-  /// from addresses that a trusted issuer signed.
+  /// The check of revocation; nil if the policy asks nothing, the issuer is not trusted, or its signature is not valid:
+  /// lists are fetched only from addresses that a trusted issuer signed.
   var revocation: RevocationCheck?
   /// The index of the requested document that this document satisfies; nil if it satisfies none.
   var requestIndex: Int?
@@ -222,7 +222,7 @@ struct AuthenticatedDocument: Sendable {
   struct Content: Sendable {
     let signer: Certificate
     let anchor: TrustAnchor
-    /// Nil if a proof hides the validity.
+    /// The validity; nil if a proof hides it.
     let validity: DocumentValidity?
     let method: DeviceAuthenticationMethod
     /// The COSE_Key that the issuer signed; nil if a proof hides it.
@@ -302,7 +302,7 @@ extension AuthenticatedDocument.Content {
 
 /// The result for one document. The result of a rejected document has only checks, and no values.
 struct DocumentOutcome {
-  /// Nil if the document is rejected.
+  /// The verified document; nil if the document is rejected.
   let verified: VerifiedDocument?
   let report: DocumentReport
 }

@@ -308,7 +308,7 @@ extension RevocationQuestion.Subject {
 }
 
 extension RevocationFinding {
-  /// Nil if the status is good.
+  /// The code of the finding; nil if the status is good.
   public var code: Code? {
     switch self {
     case .good: nil

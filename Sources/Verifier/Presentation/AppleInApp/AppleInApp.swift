@@ -182,7 +182,7 @@ private struct AppleOpener: Sendable {
 struct RecipientKey: Sendable {
   /// `pkRHash`: the hash of the 65-byte uncompressed point.
   let hash: [UInt8]
-  /// Nil for a key that is known only by its hash.
+  /// The public key; nil if only its hash is known.
   private let key: PublicKey?
   let opening: @Sendable (AppleEnvelope) -> AppleOpening?
   /// The simulator's transcript has its own team.

@@ -136,7 +136,7 @@ public struct DCQLQuery: Sendable, Hashable {
     return proofs.isRequired ? [.proof] : [.proof, .plain]
   }
 
-  /// Nil if every query must be satisfied: the meaning of a query without `credential_sets`.
+  /// The `credential_sets`; nil if every query must be satisfied, since that is the default.
   private static func sets(of request: PresentationRequest) -> JSON? {
     let options = request.documents.enumerated().map { index, document in
       kinds(of: document).map { JSON.array([.string(credentialID(index, $0))]) }
@@ -176,8 +176,8 @@ public struct DCQLQuery: Sendable, Hashable {
     ])
   }
 
-  /// For proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself does not define
-  /// proofs yet.
+  /// A query for proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself does not
+  /// define proofs yet.
   private static func meta(_ document: DocumentRequest, _ kind: PresentedResponse.DocumentKind) -> JSON {
     let circuits = kind == .plain ? nil : document.proofs?.circuits
     return .members([

@@ -118,7 +118,7 @@ public struct GoogleWalletMetadata: Sendable, Hashable {
   /// The extension of a reader's certificate that holds the SHA-256, in a DER OCTET STRING.
   public static let extensionOID = "1.3.6.1.4.1.11129.10.1"
 
-  /// In base64url, as it is sent.
+  /// The text in base64url, as it is sent.
   public let text: String
   /// SHA-256 of all the bytes, the head of tag 24 included.
   public let sha256: [UInt8]

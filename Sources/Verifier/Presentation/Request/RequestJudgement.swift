@@ -11,7 +11,7 @@ import PKIX
 public struct RequestJudgement: Sendable {
   /// The channel through which the wallet got the request.
   public struct Arrival: Sendable {
-    /// Nil over the Digital Credentials API, or if it is not known.
+    /// The link; nil over the Digital Credentials API, or if it is not known.
     public var link: AuthorizationLink?
     /// The protocol's name in the Digital Credentials API, such as `openid4vp-v1-signed`; nil for a link.
     public var protocolName: String?
@@ -174,7 +174,7 @@ private struct SignerChecks {
 
 /// The client identifier and its prefix (OpenID4VP 1.0, 5.9.1).
 struct ClientName {
-  /// Nil for an identifier without prefix.
+  /// The prefix; nil for an identifier without one.
   let prefix: String?
   /// The identifier without its prefix.
   let name: String

@@ -6,7 +6,7 @@ import Base
 /// 3986 are therefore accepted: plain names, canonical numbers, no user, no escapes in the host.
 public struct ListAddress: Sendable, Hashable {
   public let isEncrypted: Bool
-  /// In lower case; an IPv6 address without its brackets.
+  /// The host in lower case; an IPv6 address without its brackets.
   public let host: String
   public let port: UInt16
   /// The part after the authority, from its first slash.

@@ -18,7 +18,7 @@ public struct TrustedEntityList: Sendable {
     public let sequenceNumber: Int64
     public let operatorNames: [String]
     public let issued: Timestamp
-    /// When the next list is due; nil means that the list is closed: no further list will follow.
+    /// The time when the next list is due; nil means that the list is closed: no further list will follow.
     public let nextUpdate: Timestamp?
     /// A URI.
     public let type: String?

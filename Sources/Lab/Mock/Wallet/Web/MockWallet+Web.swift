@@ -112,7 +112,7 @@ package enum MockWebAuthentication: String, Sendable, CaseIterable {
 /// The response for the page or the response endpoint.
 struct WebDataDraft: Sendable {
   var members: [JSON.Member]
-  /// The same response unencrypted.
+  /// The response before encryption.
   let clear: [JSON.Member]
 }
 
