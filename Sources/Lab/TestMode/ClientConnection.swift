@@ -8,7 +8,7 @@ package struct ClientError: Error, Sendable {
   package init(reason: String) { self.reason = reason }
 }
 
-/// A client's HTTP/1.1 connection without TLS. Use it on a thread of its own: `send` and `receive` block.
+/// A client's HTTP/1.1 connection without TLS. Use it on a separate thread: `send` and `receive` block.
 package final class ClientConnection {
   package struct Reply: Sendable {
     package let status: Int

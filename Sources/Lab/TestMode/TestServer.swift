@@ -30,7 +30,7 @@ package struct TestServer: Sendable {
   package let store: StoreLocation
   /// The mock reader authority's certificate, DER, for wallets that authenticate readers.
   package let readerRoot: [UInt8]
-  /// The address to which events are sent, and the secret that signs them; nil to send no events.
+  /// The address for events, and the secret that signs them; nil to send no events.
   package let webhook: WebhookEndpoint?
 
   package static let relyingPartyID = "test"
@@ -202,7 +202,7 @@ package struct TestModeOptions: Sendable {
   package var node = NodeName.standard
   package var merchantID = "merchant.test.mdoc"
   package var teamID = "TESTTEAM01"
-  /// Keys to which apps encrypt, such as a real merchant's keys; empty to derive a key from the seed.
+  /// Keys for apps' encryption, such as a real merchant's keys; empty to derive a key from the seed.
   package var appleKeys: [PrivateKey] = []
   /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
@@ -216,7 +216,7 @@ package struct TestModeOptions: Sendable {
   package var documentation: DocumentationSite?
   /// Further origins that may send requests, hold client secrets, and embed the page in a frame.
   package var origins: [String] = []
-  /// The address to which the relying party's events are sent, on this machine or over HTTPS; nil to send no events.
+  /// The address for the relying party's events, on this machine or over HTTPS; nil to send no events.
   package var webhookURL: String?
   /// The key that seals the evidence of the relying party's sessions; nil to keep no evidence.
   package var evidenceKey: EvidenceKey?

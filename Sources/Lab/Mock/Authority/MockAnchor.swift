@@ -8,7 +8,7 @@ package struct MockAnchor: Sendable {
   package let name: String
   /// DER.
   package let certificate: [UInt8]
-  /// The document types for which the anchor is trusted.
+  /// The anchor's trusted document types.
   package fileprivate(set) var docTypes: [String]
   /// Extended key usages. A document signer must have one of them.
   package let extendedKeyUsages: [String]

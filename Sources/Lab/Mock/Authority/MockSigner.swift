@@ -59,10 +59,10 @@ struct MockSigner: Sendable {
 }
 
 extension MockSigner {
-  /// The purpose for which the mock authority certifies a signer.
+  /// The certified purpose of a signer.
   struct Role: Sendable {
     let keyLabel: String
-    /// The number of days for which the certificate is valid.
+    /// The certificate's validity in days.
     let days: Int64
     let subject: @Sendable (MockAuthority) -> CertificateName
     /// The certificate's extensions besides its key identifiers and the mock's marker.

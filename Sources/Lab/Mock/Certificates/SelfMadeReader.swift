@@ -20,7 +20,7 @@ package struct SelfMadeReader: Sendable {
 
   /// - Parameters:
   ///   - name: the relying party's name.
-  ///   - host: the host of the address to which wallets respond.
+  ///   - host: the host of the address for wallets' responses.
   ///   - listAddress: the address of the revocation list, for both certificates.
   package init(name: String, host: String, revocationList listAddress: String, at now: Timestamp) throws {
     let issuer = CertificateIssuer(

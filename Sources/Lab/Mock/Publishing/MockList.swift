@@ -108,7 +108,7 @@ extension MockList {
   package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
   /// The type of services that sign status lists.
   package static let revocationService = "http://uri.etsi.org/19602/SvcType/mDL/Revocation"
-  /// The document types for which test mode trusts the issuing services.
+  /// The document types of the issuing services in test mode.
   package static let docTypes = [MockDocType.mDL, MockDocType.photoID]
 
   /// The document's index in a status list, and the number of entries.

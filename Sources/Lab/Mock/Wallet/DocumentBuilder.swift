@@ -139,7 +139,7 @@ struct DocumentSetup: Sendable {
     useDigests(issuing.digestAlgorithm)
   }
 
-  /// The time for which the issuer computes ages: `validFrom`, or `now` if `validFrom` is not a date.
+  /// The reference time of the issuer's ages: `validFrom`, or `now` if `validFrom` is not a date.
   fileprivate var validityStart: Timestamp {
     if case .tagged(0, .text(let text)) = validity.validFrom, let time = Timestamp(rfc3339: text) { time } else { now }
   }

@@ -44,7 +44,7 @@ package struct MockWallet: Sendable {
       var plaintext = PlaintextDraft(response: response)
       try mutation.apply(Stages.plaintext, to: &plaintext)
       let message = plaintext.value.encoded()
-      // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
+      // Each message has its own key: two variants of one session must not share a GCM key and nonce.
       let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
       var fields = try envelope.seal(message, ephemeralKey: ephemeral)
       try mutation.apply(Stages.envelope, to: &fields)
@@ -220,7 +220,7 @@ extension MockRequest.Document {
     ].map { (MockNamespace.mDL, $0) },
     ageOver: [21])
 
-  /// Elements of an mDL, for which only a proof is accepted, by any circuit that fits.
+  /// Elements of an mDL. Only a proof is accepted, by any circuit that fits.
   package static func proven(elements: [String], ageOver: [Int]) -> MockRequest.Document {
     var document = MockRequest.Document(
       docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)

@@ -76,7 +76,7 @@ struct PlaygroundAsset: Sendable {
       body: PackageResources.playground_html),
     .init(
       path: "/check", operation: "getCheckPage",
-      summary: "A page that verifies bytes of your own, in a browser on this machine.", mediaType: text("html"),
+      summary: "A page that verifies your own bytes, in a browser on this machine.", mediaType: text("html"),
       body: PackageResources.check_html),
     .init(
       path: "/wallet", operation: "getWalletPage",
@@ -249,7 +249,7 @@ enum PlaygroundConfiguration {
       }
     })
 
-  /// The elements of the standard request, for which the variants' codes hold.
+  /// The elements of the standard request, to which the variants' codes apply.
   private static func preset(_ docType: String) -> JSON {
     let document = MockRequest.standard.documents.first { $0.docType == docType }
     return .array(

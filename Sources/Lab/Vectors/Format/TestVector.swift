@@ -47,7 +47,8 @@ package struct VectorPolicy: Sendable, Hashable {
   /// True if a warning rejects the response.
   package var isStrict = false
   package var clockSkew = Limits.clockSkew
-  /// True if mock certificates are trusted. The corpus has only mock certificates; a live server trusts none of them.
+  /// True if mock certificates are trusted. The corpus has only mock certificates, and a live server trusts no mock
+  /// certificate.
   package var trustsTestCertificates = true
   package var revocation = RevocationPolicy.off
   package var allowsJWTStatusLists = false

@@ -1,6 +1,6 @@
 import Base
 
-/// The bytes of a response. They are stored; or described, if they are large and repetitive, or similar to another
+/// The bytes of a response. They are stored, or only described if they are large and repetitive, or similar to another
 /// vector's bytes.
 package struct VectorInput: Sendable, Hashable {
   /// Bytes, repeated `times` times.

@@ -45,7 +45,7 @@ package enum VectorSession: Sendable, Hashable {
   }
 
   package struct OpenID4VP: Sendable, Hashable {
-    /// The protocol's name in the HTTP API. It tells the channel of the request and the response.
+    /// The protocol's name in the HTTP API. The name states the channel of the request and the response.
     package let protocolName: String
     package var nonce = ""
     /// The website, over the Digital Credentials API; otherwise empty.

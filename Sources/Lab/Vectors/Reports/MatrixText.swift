@@ -89,7 +89,7 @@ package struct MatrixText: Sendable {
 
   private static let key =
     "The table counts only wrong responses that every verifier must refuse; a dash means that none was given. The "
-    + "cases are made up. A count says nothing about a product that adds checks of its own to a library."
+    + "cases are made up. A count says nothing about a product that adds its own checks to a library."
 
   private static let casesAreElsewhere =
     "The cases are not named here until the verifiers' maintainers know of them. `mdoc vectors matrix` names them on "
@@ -119,7 +119,7 @@ package struct MatrixText: Sendable {
 
   // MARK: Cases
 
-  /// Cases on which any verifier gave a wrong verdict, with all verdicts.
+  /// Cases with a wrong verdict of any verifier, with all verdicts.
   private struct Table {
     let title: String
     let rows: [(summary: CaseSummary, cells: [String])]

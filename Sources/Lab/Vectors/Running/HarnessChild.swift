@@ -2,7 +2,7 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// One running process of a harness, in a process group of its own.
+/// One running process of a harness, in its own process group.
 package struct HarnessChild: Sendable {
   /// The process, whose id is also the id of its group.
   private let process: pid_t

@@ -110,7 +110,7 @@ package final class HarnessProcess: Sendable {
   }
 }
 
-/// The way in which a verifier failed to reply.
+/// The reason why a verifier did not reply.
 package enum VerifierError: Error, Sendable, Hashable {
   /// The process ended: its signal or its exit status, as text.
   case crashed(String)

@@ -128,7 +128,7 @@ package struct VectorResult: Sendable {
   package let seconds: Double
   /// The measured cost; nil if the run does not measure.
   package var measurement: Measurement?
-  /// The way in which the verifier ended without a verdict; nil if it gave a verdict.
+  /// The verifier's end without a verdict; nil if it gave a verdict.
   package var end: VerifierError?
 
   package init(

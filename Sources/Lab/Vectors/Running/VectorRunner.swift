@@ -12,7 +12,7 @@ package enum VerdictError: Error, Sendable {
   /// There is no verifier, or it is silent. The run ends.
   case gone(String)
 
-  /// Runs a blocking call on a thread of its own.
+  /// Runs a blocking call on a separate thread.
   package static func blocking<Value: Sendable>(
     _ call: @escaping @Sendable () throws(VerdictError) -> Value
   ) async throws(VerdictError) -> Value {

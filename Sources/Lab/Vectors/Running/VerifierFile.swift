@@ -54,7 +54,7 @@ package struct VerifierFile: Sendable {
     }
   }
 
-  /// The rules by which a reply is a verdict. Without a pointer, the status is the verdict.
+  /// The rules that turn a reply into a verdict. Without a pointer, the status is the verdict.
   package struct Verdict: Sendable {
     /// The call that asks for the verdict; nil if the reply to the response has it.
     package var call: Call?
@@ -110,7 +110,7 @@ extension VerifierFile.Verdict {
 /// JSON in whose strings `${name}` stands for a value, and `${%name}` for a value with percent-encoding.
 package struct Template: Sendable {
   let json: JSON
-  /// The template's place in the file.
+  /// The template's position in the file.
   let pointer: String
 
   /// The template with its values. A string that consists of one `${name}` becomes the value itself, of any type.

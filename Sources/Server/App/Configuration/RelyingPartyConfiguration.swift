@@ -295,11 +295,10 @@ extension OpenID4VPConfiguration {
     Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
     .ifAny(
       "wallet_feedback", Shape<Bool>.flag,
-      "Whether to tell wallets that a response was rejected, in live mode without the reason; by default outside live "
-        + "mode."),
+      "Whether to tell wallets about a rejection, in live mode without the reason; by default outside live mode."),
     .ifAny(
       "redirect_uri", Shape.nonEmptyString(),
-      "The address to which wallets send people after a session without `redirect_uri` and `return_url`."),
+      "The address where wallets send people after a session without `redirect_uri` and `return_url`."),
     Entry(
       "redirect_schemes",
       Shape.name(

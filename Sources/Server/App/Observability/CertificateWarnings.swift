@@ -35,7 +35,7 @@ struct PartyCertificates: Sendable {
     [
       .always("count", \.count, .count, "All certificates of this kind."),
       .always("expired", \.expired, .count, "Those that are not valid now."),
-      .always("expiring", \.expiring, .count, "Certificates that end, or whose chain ends, within 30 days."),
+      .always("expiring", \.expiring, .count, "Certificates that expire, or whose chain expires, within 30 days."),
     ])
 
   /// One line for each certificate that is expired or expiring, for the log.

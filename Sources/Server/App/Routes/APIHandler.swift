@@ -84,7 +84,7 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// The refusal that `respond` would give from the header alone; nil if there is none.
+  /// The refusal that `respond` would give for the header; nil if there is none.
   private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
     if case .preflight = heading.match { return nil }
     var call = RouteCall(request, heading, updater, hasBody: true)

@@ -43,7 +43,7 @@ extension Reply {
     mediaType = Problem.mediaType
     code = error.code
     refusal = error
-    // Every 503 tells when to retry.
+    // Every 503 states when to retry.
     let retryAfter = error.retryAfter ?? (error.httpStatus == 503 ? 1 : nil)
     if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }
     if error.code == .apiUnauthenticated { headers.append(("WWW-Authenticate", "Bearer realm=\"mdoc\"")) }
@@ -71,7 +71,7 @@ extension ServiceError {
   }
 }
 
-/// `/codes/{code}`: the page to which every problem leads.
+/// `/codes/{code}`: the linked page of every problem.
 enum CodePage {
   private static let mediaType = "text/plain; charset=utf-8"
 

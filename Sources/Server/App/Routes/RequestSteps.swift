@@ -39,7 +39,7 @@ struct RateStep: RequestStep {
 struct CredentialStep: RequestStep {
   var metric: String? { "mdoc_http_failed_authentications_total" }
 
-  /// Recognizes API keys. Any other token may be a client secret: only the store can tell.
+  /// Recognizes API keys. Any other token may be a client secret: only the store knows.
   func checkHeader(_ call: inout RouteCall, _ route: Route) throws(ServiceError) {
     if isOpen(route, call) { return }
     let token = try call.heading.token.get()

@@ -337,7 +337,7 @@ package struct RouteGroup: Sendable {
 }
 
 extension Route {
-  /// Every code with which the operation can reply, in the registry's order.
+  /// Every code in the operation's replies, in the registry's order.
   var allProblems: [Code] {
     var codes: Set<Code> = Set(problems)
     // Codes of the transport's refusals, and of problems that any request can have.

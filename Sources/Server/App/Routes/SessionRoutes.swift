@@ -165,9 +165,8 @@ enum AuditRoutes {
     },
     Route(
       .get, "/v1/audit/heads", "listAuditHeads", "List the heads of the audit chains",
-      "JSON Lines. Keep them where the server's operators cannot change them. With `admin` only, the heads of the "
-        + "own relying "
-        + "party's last entries.", access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
+      "JSON Lines. Keep them where the server's operators cannot change them. With `admin` only, lists the heads of "
+        + "its own relying party.", access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
     ) { call throws(ServiceError) in
       try await call.service.auditHeads(as: call.authenticated())
     },

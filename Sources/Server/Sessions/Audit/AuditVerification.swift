@@ -54,7 +54,7 @@ package struct AuditVerification: Sendable {
     case .new: readContent(link, at: position)
     case .known: break
     case .different:
-      findings.append(AuditFinding(.auditExportsDisagree, head, "another export has another entry here", at: position))
+      findings.append(AuditFinding(.auditExportsDisagree, head, "another export differs here", at: position))
     }
   }
 

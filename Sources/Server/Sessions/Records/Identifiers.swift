@@ -75,7 +75,7 @@ enum Base62 {
   }
 }
 
-/// The secret with which an app or a page may submit to and GET one session: shown once, stored only as its SHA-256,
+/// The secret that lets an app or a page submit to and GET one session: shown once, stored only as its SHA-256,
 /// never printed. It ends when its session is canceled or redacted, and ten minutes after the session expired.
 package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
   package static let prefix = "vcs_"

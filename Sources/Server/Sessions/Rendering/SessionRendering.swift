@@ -233,7 +233,7 @@ package enum ReportRendering {
     let checks = Shape<[ReportRecord.CheckRecord]>(check.list.schema, read: { _, _, _ in nil }, write: write)
     let document = Shape<ReportRecord.DocumentRecord>.open(
       "DocumentReport", "The checks of one document of the response.",
-      [.always("checks", \.checks, checks, "The checks, in the order in which they were made.")])
+      [.always("checks", \.checks, checks, "The checks, in their order.")])
     return .open(
       "VerificationReport", "The report of one attempt. It is immutable and holds no personal data.",
       [

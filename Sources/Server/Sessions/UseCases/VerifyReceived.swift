@@ -225,13 +225,13 @@ package struct VerificationBody: Equatable, Sendable {
   private static let text = Shape<String>.text(1...Limits.handoverCharacters)
   private static let thumbprint = Shape<[UInt8]>.base64URL.checked("must be 32 bytes in base64url") { $0.count == 32 }
   private static let keyNote =
-    "The SHA-256 thumbprint (RFC 7638) of the key to which the response was encrypted, in base64url; null or absent if "
+    "The SHA-256 thumbprint (RFC 7638) of the response's encryption key, in base64url; null or absent if "
     + "it was not encrypted."
 
   private static let openID4VP = Shape.object(
     "OpenID4VPHandover", "The request's parameters that the handover contains.", OpenID4VPHandover.init,
     Field("client_id", \.clientID, text, "The client identifier with its prefix."),
-    Field("response_uri", \.responseURI, text, "The address to which the wallet posted."),
+    Field("response_uri", \.responseURI, text, "The address of the wallet's POST."),
     Field("nonce", \.nonce, text, "The nonce."),
     .optional("jwk_thumbprint", \.thumbprint, thumbprint, keyNote))
 

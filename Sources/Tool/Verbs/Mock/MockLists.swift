@@ -54,8 +54,8 @@ enum MockPublish {
     options: [.publisherListen, .seed, .issuerCurve, .json],
     notes: [
       "For documents of mdoc mock apple and mdoc mock response with the same --lists, --seed and --issuer-curve. A "
-        + "server in test mode has a publisher of its own, and fetches from it. mdoc verify fetches from no address "
-        + "of this machine: give it the files of mdoc mock lists, made with an https address, by --list."
+        + "server in test mode has its own publisher, and fetches from it. mdoc verify fetches from no address of this "
+        + "machine: give it the files of mdoc mock lists, made with an https address, by --list."
     ],
     examples: [
       .init("Start a publisher", "mdoc mock publish --listen 127.0.0.1:9100"),

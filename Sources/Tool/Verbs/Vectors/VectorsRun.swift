@@ -22,7 +22,7 @@ enum VectorsRun {
         + "minute. mdoc vectors serve-harness is an example of both.",
       "--expected-failures names a file of ids, one a line; a reason may follow after #. The run fails if an unlisted "
         + "case fails or a listed case passes. Instead of ids the file may hold sha256: and the SHA-256 of the sorted "
-        + "ids, a line each; the failed cases must then have exactly this digest.",
+        + "ids, one per line; the failed cases must then have exactly this digest.",
       "With --measure, each case is judged twice; the reports show the processor time and the peak of resident memory "
         + "of the second time. A case that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s fails.",
@@ -226,7 +226,7 @@ struct RunText {
 
 enum VectorsMatrix {
   static let command = Command(
-    "matrix", "run several verifiers, and show what each wrongly accepts",
+    "matrix", "run several verifiers, and show the wrong responses that each accepts",
     options: [
       .suite, .filter, .profile, .verifier, .withoutOurs, .circuits, .answerSeconds, .memory, .html, .markdown,
       .counts, .jsonReport,

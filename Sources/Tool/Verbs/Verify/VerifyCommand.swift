@@ -46,7 +46,7 @@ enum VerifyCommand {
     var hashes: [(String, String)] = []
     let named = files.flatMap { option in arguments.values(option).map { (option.name, $0) } }
     for (name, file) in named + arguments.operands.map({ ("file", $0) }) where AuthorizationLink(file) == nil {
-      // A pipe can't be read twice, and too long a file was not read to its end.
+      // A pipe cannot be read twice, and a file that is too long was not read to its end.
       let bytes = try FileAccess.readPrefix(file, purpose: name)
       guard !bytes.isEmpty, bytes.count <= FileAccess.limit else { continue }
       hashes.append((name, "\(file), SHA-256 \(Hex.encode(HashAlgorithm.sha256.hash(bytes)))"))
@@ -165,7 +165,7 @@ extension Option {
 
   fileprivate static let revocation = Option(
     "revocation", "POLICY",
-    "how to treat revocation: require_good (rejects an undetermined status), allow_undetermined (warns of it) or off "
+    "how to treat revocation: require_good (rejects an undetermined status), allow_undetermined (only warns) or off "
       + "(does not check)",
     fallback: RevocationPolicy.off.rawValue, choices: RevocationPolicy.allCases.map(\.rawValue))
   fileprivate static let list = Option(

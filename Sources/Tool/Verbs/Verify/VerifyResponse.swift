@@ -137,7 +137,7 @@ enum TranscriptOptions {
 
   static let note =
     "Instead of --transcript you can give its parts: the DeviceEngagement, the reader's ephemeral public key as it "
-    + "was sent, and the handover. The report then tells if the device used another handover, and --session-data can "
+    + "was sent, and the handover. The report then shows if the device used another handover, and --session-data can "
     + "replace --response by the device's encrypted message."
 
   /// Authenticates the response of `--response` or `--session-data`.

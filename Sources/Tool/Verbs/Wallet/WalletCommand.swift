@@ -179,7 +179,7 @@ enum WalletCommand {
       return (report + [.line("The request has no response_uri, so nothing was sent.")], .rejected)
     }
     if case .error = answer, !judgement.isClientKnown {
-      return (report + [.line("Nothing was sent, since it is not sure whose response_uri it is.")], .rejected)
+      return (report + [.line("Nothing was sent, since the request does not prove who owns response_uri.")], .rejected)
     }
     let reply = try await visit.post(fields, to: address)
     report.append(.row("The verifier replied", reply.text, as: "status", reply.status))

@@ -45,7 +45,7 @@ struct WalletVisit: Sendable {
   ///   - seconds: the time for one exchange.
   init(hosts: [String] = [], seconds: Int64 = 30, atOnce: Int = 1) throws(Failure) {
     if let host = hosts.first(where: { $0.contains("/") }) {
-      throw .usage("--i-may-test takes a host alone, such as verifier.example, not \(host.printableLine)")
+      throw .usage("--i-may-test takes only a host, such as verifier.example, not \(host.printableLine)")
     }
     self.hosts = hosts.map { $0.lowercased() }
     var rules = FetchRules(

@@ -257,8 +257,8 @@ extension Code {
   public static let documentMissing = Code(
     "policy.document_missing", "A required document was not returned, or another was returned twice",
     "\(iso), 8.3.2.1.2.2",
-    "The person declined it, has no such document, or presented one twice. Request `document_number` to tell "
-      + "documents apart.",
+    "The person declined it, has no such document, or presented one twice. Request `document_number` to distinguish "
+      + "documents.",
     passes: "Every required document was returned")
   public static let ageContradictory = Code(
     "policy.age_contradictory", "The age attestations contradict each other", "\(iso), 7.2.5", .issuer,

@@ -366,7 +366,7 @@ extension Code {
     "\(edition2), 12.3.6", .undetermined, passes: "The document's status mechanism is supported")
   public static let revocationSourceNotAllowed = Code(
     "revocation.source_not_allowed",
-    "The list's address is not https, names a port or network that is not public, or redirects to one",
+    "The list's address is not https, has a non-public port or network, or redirects to such an address",
     "RFC 9110, 17.1", .undetermined, passes: "The lists' addresses are allowed", cases: "R09")
   public static let revocationListTooLarge = Code(
     "revocation.list_too_large", "The list is larger than the limit, compressed or decompressed", "RFC 9110, 17.5",

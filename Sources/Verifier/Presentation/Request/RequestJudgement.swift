@@ -7,7 +7,7 @@ import PKIX
 /// over the Digital Credentials API, HAIP 1.0, the older profile of ISO/IEC TS 18013-7 (Annex B), the link of the
 /// European age verification profile, and the DeviceRequest of `org-iso-mdoc` (Annex C there).
 ///
-/// It is made from the request alone. Whether a wallet has the requested documents is another question.
+/// The checks depend only on the request, not on the wallet's documents.
 public struct RequestJudgement: Sendable {
   /// The channel through which the wallet got the request.
   public struct Arrival: Sendable {

@@ -114,7 +114,7 @@ private let anchorSettings = {
     Entry(
       "kind", Shape.choice(of: [TrustAnchor.Kind.authority, .documentSigner].map { ($0.rawValue, $0) }),
       or: "authority", "Whether an authority is pinned or one of its signers."),
-    .ifAny("doc_types", names, "Document types for which it is trusted."),
+    .ifAny("doc_types", names, "The anchor's trusted document types."),
     .ifAny("ekus", names, "Extended key usages; a document signer must have one of them."),
     Entry("max_path_length", Shape.whole(0...8), or: 0, "Certificates between authority and document signer."),
     .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks whose failures are only warnings."),
@@ -125,7 +125,7 @@ private let anchorSettings = {
     Entry("tier", Shape.choice(of: [TrustAnchor.Tier.live, .test].map { ($0.rawValue, $0) }), or: "live", "Its tier."),
     .ifAny(
       "source", Shape.text(1...256).checked("must have at most 256 bytes") { $0.utf8.count <= 256 },
-      "The source from which the operator got the certificate.")
+      "The operator's source of the certificate.")
   ) { object, kind, docTypes, ekus, length, relaxed, allowsHTTP, allowsJWT, addresses, proofs, tier, source in
     if kind == .documentSigner, length > 0 {
       object.add("max_path_length", "does not apply to a document signer")

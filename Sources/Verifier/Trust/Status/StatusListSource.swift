@@ -106,7 +106,7 @@ struct ListSigner: Sendable {
         allowsTestCertificates: source.anchor.isForTests)
     }
     guard let certificate = try? Certificate(der: der) else {
-      throw .invalid("the certificate that the document's status names is malformed")
+      throw .invalid("the certificate in the document's status is malformed")
     }
     return SignerPath.Anchors(
       authorities: [certificate], signers: [certificate], allowsTestCertificates: source.anchor.isForTests)
