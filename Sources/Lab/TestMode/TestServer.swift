@@ -294,8 +294,8 @@ struct TestSecrets {
 
   init(seed: [UInt8]?) throws(StartError) {
     do throws(CryptoError) {
-      // A given seed makes the authority of the same seed in files. The wallet's page shows the authority's seed, so
-      // no other secret may come from a new one.
+      // A given seed makes the authority of the same seed in files. The wallet's page shows the authority's seed, so no
+      // other secret may derive from a new authority's seed.
       let given = seed
       let seed = if let seed { seed } else { try Random.bytes(32) }
       self.seed = seed

@@ -102,7 +102,7 @@ public struct CodeEntry: Sendable {
 
 /// The codes of one stage of verification, or of one service, in the order of the checks.
 public struct CodeGroup: Sendable {
-  /// The heading in the documentation. Groups may share one.
+  /// The heading in the documentation. Several groups may share a heading.
   public let title: String
   public let codes: [Code]
 

@@ -165,8 +165,8 @@ extension VectorSession.OpenID4VP {
 }
 
 extension Member {
-  /// The uncompressed point of a P-256 scalar, for verifiers that take both. It is written beside the scalar; its value is
-  /// ignored when read.
+  /// The uncompressed point of a P-256 scalar, for verifiers that also take the point. It is written beside the scalar;
+  /// its value is ignored when read.
   fileprivate static func publicKey(_ name: String, of scalar: @escaping @Sendable (Root) -> [UInt8]?) -> Member {
     Member(name: name, schema: Shape.bytes.schema.asMember("")) { json, pointer, _, faults in
       _ = Shape.bytes.read(json, pointer, &faults)

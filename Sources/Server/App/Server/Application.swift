@@ -67,7 +67,7 @@ package final class Application: Sendable {
 /// configurations.
 typealias CurrentApplication = Replaceable<Application>
 
-/// Additions to the API: in test mode the mock wallet and a page. A live server has none.
+/// Additions to the API: in test mode the mock wallet and a page. A live server has no additions.
 package final class ServerAdditions: Sendable {
   package static let none = ServerAdditions()
 

@@ -47,7 +47,7 @@ struct DeliveryPlan {
     return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
   }
 
-  /// The number of further claims, for each endpoint and in total. A failing endpoint gets none.
+  /// The number of further claims, for each endpoint and in total. A failing endpoint gets no further claim.
   mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     var left: [String: Int] = [:]
     let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }

@@ -101,7 +101,7 @@ struct Conclusion {
   }
 
   /// True if the reply to the response gets a new response code. It does if the session was opened by a link, which may
-  /// be an attacker's. The holder of an API key knows whose response it submits, so it needs none.
+  /// be an attacker's. The holder of an API key knows whose response it submits, so it needs no code.
   /// - Parameter own: the hash of the browser's own code. A redirected wallet gets a new code instead, which binds the
   ///   response to the wallet's own device.
   private static func givesCode(

@@ -349,8 +349,8 @@ package struct CreateSessionBody: Equatable, Sendable {
     .optional(
       "intended_use_id", \.intendedUseID, .text(),
       """
-      Selects the registration certificate that the requests carry. Required if it has several. \
-      It must register all requested elements. Not with `apple-in-app`.
+      Selects the registration certificate that the requests carry. Required if the relying party has several. It must \
+      register all requested elements. Not with `apple-in-app`.
       """),
     .optional(
       "expires_in", \.expiresIn, .integer(Limits.sessionLifetimeRange), or: Limits.sessionLifetime,

@@ -85,7 +85,7 @@ extension VerificationService {
 
 package struct ReadQuery: Sendable {
   var expandsResult = false
-  /// The response code; required if the responding browser or wallet got one.
+  /// The response code; required if the responding browser or wallet got such a code.
   var responseCode: String?
 
   /// A single session always includes its requests and report. Listing them in `expand[]` has no effect.

@@ -273,7 +273,7 @@ package struct SubmitBody: Equatable, Sendable {
         PostedParameters.codeHash, \.code, .responseCodeHash,
         """
         Only with a client secret: the SHA-256 of a response code that the page made, in base64url. The session \
-        is then read with that code, and the reply has none.
+        is then read with that code, and the reply has no code.
         """))
   }
 

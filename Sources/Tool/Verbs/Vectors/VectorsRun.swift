@@ -19,7 +19,7 @@ enum VectorsRun {
         + "cases about rules that the verifier leaves to its caller: the reply has them as leaves, or you name them with "
         + "--leaves. Cases of acceptance are asked, and skipped if the verifier accepts a wrong response.",
       "With --against, each case is posted as JSON to the URL. The run ends if the harness is gone, or silent for a "
-        + "minute. mdoc vectors serve-harness is an example of both.",
+        + "minute. mdoc vectors serve-harness is an example of both ways.",
       "--expected-failures names a file of ids, one a line; a reason may follow after #. The run fails if an unlisted "
         + "case fails or a listed case passes. Instead of ids the file may hold sha256: and the SHA-256 of the sorted "
         + "ids, one per line; the failed cases must then have exactly this digest.",

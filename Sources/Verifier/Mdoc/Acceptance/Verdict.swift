@@ -65,7 +65,8 @@ public struct DocumentReport: Sendable, Hashable {
   }
 }
 
-/// Verified documents that satisfy the request, with only the requested elements. Only `AcceptanceRules` makes one.
+/// Verified documents that satisfy the request, with only the requested elements. Only `AcceptanceRules` makes an
+/// `AcceptedPresentation`.
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 

@@ -112,10 +112,10 @@ struct ListSigner: Sendable {
       authorities: [certificate], signers: [certificate], allowsTestCertificates: source.anchor.isForTests)
   }
 
-  /// A signer may lack extended key usages. If it has any, one of them must be for status lists or for any purpose. A
-  /// document signer's usage is tolerated and recorded, since such a signer could also reissue the document. A signer
-  /// with other usages has another role under the same root, and must not decide about a document's status (RFC 5280,
-  /// 4.2.1.12).
+  /// A signer may lack extended key usages. If it has extended key usages, one must be for status lists or for any
+  /// purpose. A document signer's usage is tolerated and recorded, since such a signer could also reissue the document.
+  /// A signer with other usages has another role under the same root, and must not decide about a document's status
+  /// (RFC 5280, 4.2.1.12).
   private static func deviations(of signer: Certificate) -> Set<StatusListDeviation> {
     guard let purposes = signer.extensions.extendedKeyUsage, !purposes.contains(anyPurpose),
       !CertificateRole.statusListSigner.permits(extendedKeyUsages: purposes)
