@@ -139,8 +139,7 @@ struct MockWalletRequest {
 
   private func claims(_ name: String) -> String? { judgement.claims?[name]?.string }
 
-  /// The documents of the request itself: of a DCQL query or, in ISO/IEC TS 18013-7, Annex B, a presentation
-  /// definition.
+  /// The documents in the request's DCQL query or, in ISO/IEC TS 18013-7, Annex B, presentation definition.
   private var documents: [Document] {
     let claims = judgement.claims
     let queries = claims?["dcql_query"]?["credentials"] ?? claims?["presentation_definition"]?["input_descriptors"]

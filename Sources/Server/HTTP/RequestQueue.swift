@@ -237,8 +237,7 @@ final class RequestWork: TaskExecutor {
 
 private struct Job {
   let job: UnownedJob
-  /// The request's work; nil for the server's own work. Kept until the job has ended; its task may then already be
-  /// gone.
+  /// The request's work; nil for the server's own. Kept until the job has ended; its task may then already be gone.
   let work: RequestWork?
 
   var flow: Flow { work?.flow ?? .house }

@@ -92,8 +92,7 @@ public struct PathObstacle: Sendable, Hashable {
     let isNamed = link.issuer.der == anchor.subject.der
     var obstacles: [PathObstacle] = isNamed ? [] : [.nameDiffers]
     if !link.chainsByKeyIdentifier(to: anchor) { obstacles.append(.keyIdentifierDiffers) }
-    // The signature is only reported for an anchor that matches the certificate's issuer by subject or by key
-    // identifier.
+    // The signature is only reported for anchors that match the certificate's issuer by subject or key identifier.
     let isMeant = isNamed || link.namesKey(of: anchor)
     if isMeant, !link.isSigned(by: anchor) { obstacles.append(.signatureDiffers) }
     return obstacles

@@ -28,8 +28,7 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// Certificates that an operator configured: an authority vouches for signers, any other certificate only for
-    /// itself.
+    /// An operator's certificates: an authority vouches for signers, any other certificate only for itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },

@@ -27,8 +27,7 @@ public struct TrustAnchor: Sendable {
   public var allowsProofsExplicitly: Bool?
   public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
-  /// The expiry of the published list that contains the anchor, without clock skew; nil if the anchor is configured
-  /// directly.
+  /// The expiry of the anchor's published list, without clock skew; nil if the anchor is configured directly.
   public var trustedUntil: Timestamp?
   /// The anchor's origin, as display text.
   public var source: String

@@ -120,8 +120,7 @@ private struct NamedList {
   let list: MockList
   /// The name of a CRL's issuer (`MockAuthority.listIssuer`); nil for the good authority.
   var issuer: String?
-  /// The list's address; nil for the authority's own address. An address that starts with a slash is below the
-  /// authority's address.
+  /// The list's address; nil for the authority's own. An address that starts with a slash is below the authority's.
   var address: String?
   /// `nobody`, or a fault of `MockPublication`.
   var fault: String?

@@ -82,8 +82,7 @@ extension Stages {
         setup.added.append((setup.mainNamespace, element.identifier))
       }
     },
-    // For a photo ID: a birth date 21 years ago, without day, month and the year's last digit. An mDL gets no such
-    // date.
+    // For a photo ID: a birth date 21 years ago, without day, month and the year's last digit; not for an mDL.
     "approximateBirthDate": { setup, _ in
       setup.data.ageThresholds = []
       guard setup.mainNamespace == MockNamespace.photoID else {

@@ -47,8 +47,7 @@ package struct VectorPolicy: Sendable, Hashable {
   /// True if a warning rejects the response.
   package var isStrict = false
   package var clockSkew = Limits.clockSkew
-  /// True if mock certificates are trusted. The corpus has only mock certificates, and a live server trusts no mock
-  /// certificate.
+  /// True if mock certificates are trusted. The corpus has only mock certificates, which a live server never trusts.
   package var trustsTestCertificates = true
   package var revocation = RevocationPolicy.off
   package var allowsJWTStatusLists = false

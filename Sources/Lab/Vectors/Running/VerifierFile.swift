@@ -85,8 +85,7 @@ package struct VerifierReply: Sendable {
 extension VerifierFile.Verdict {
   /// The judgement in a reply; nil while there is none.
   ///
-  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value that the file does not
-  ///   list.
+  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value not in the file.
   package func judgement(on reply: VerifierReply) throws(VerdictError) -> Judgement? {
     if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status)")) }
     guard let pointer else { return Self.judgement(byStatus: reply.status) }

@@ -222,8 +222,7 @@ struct RequestHeading: Sendable {
   private let hash: [UInt8]?
   /// The caller against whose rate the request counts.
   let counted: RateLimiter.Caller
-  /// The flow that the request belongs to. The session in the path never determines the flow, since anyone can request
-  /// any session.
+  /// The request's flow. The session in the path never determines it, since anyone can request any session.
   let flow: Flow
 
   var limiter: RateLimiter { application.edge.limiter }

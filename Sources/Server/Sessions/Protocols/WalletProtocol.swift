@@ -208,8 +208,7 @@ extension RequestContext {
     return valid
   }
 
-  /// A reader that is valid now and identified by the session's request. Its certificate may have been replaced since
-  /// then.
+  /// The currently valid reader of the session's request. Its certificate may have been replaced since then.
   /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, identifies this reader.
   func reader(
     for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool

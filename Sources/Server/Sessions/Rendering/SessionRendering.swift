@@ -19,8 +19,7 @@ struct SessionRendering {
     return SessionView.shape.write(view)
   }
 
-  /// The session for a client secret, without personal data. `responseCode` is only for the caller that submitted the
-  /// response.
+  /// The session for a client secret: nothing personal. `responseCode` is only for the response's submitter.
   func clientView(_ record: SessionRecord, responseCode: ResponseCode? = nil) -> JSON {
     var view = view(record, for: .client)
     view.responseCode = responseCode

@@ -45,8 +45,7 @@ package protocol SessionStore: EventStore, AuditStore {
   /// Cancels a session in the state `requires_input`. Erases the client secret and the challenge.
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
-  /// Expires a session in the state `requires_input` early; `sweep` then records the expiry. Returns false if the
-  /// session is not in this state.
+  /// Expires a session in the state `requires_input` early; `sweep` then records this. False for other states.
   func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool
 
   /// Redacts a session in any state. Erases its data and kept replies, except ids, times, status and codes.

@@ -65,8 +65,7 @@ public struct DocumentReport: Sendable, Hashable {
   }
 }
 
-/// Verified documents that satisfy the request, with only the requested elements. Only `AcceptanceRules` makes an
-/// `AcceptedPresentation`.
+/// Verified documents that satisfy the request, with only the requested elements; made only by `AcceptanceRules`.
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 

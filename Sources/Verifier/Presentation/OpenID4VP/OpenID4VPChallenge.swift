@@ -33,8 +33,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.key = key
   }
 
-  /// Whether a response or an error has this request's state, compared in constant time. False if the request has no
-  /// state.
+  /// Whether a response or an error has this request's state, in constant time. False if the request has no state.
   public borrowing func isState(_ given: String?) -> Bool {
     guard let state, let given else { return false }
     return constantTimeEqual(Array(state.utf8), Array(given.utf8))

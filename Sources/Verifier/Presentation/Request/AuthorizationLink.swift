@@ -6,8 +6,7 @@ import Base
 public struct AuthorizationLink: Sendable {
   /// The scheme in lower case, such as `openid4vp`, `haip-vp`, `mdoc-openid4vp`, `av` or `https`.
   public let scheme: String
-  /// The decoded parameters in the link's order. Parameters whose value is an object or an array are parsed (OpenID4VP
-  /// 1.0, 5.1).
+  /// The decoded parameters in the link's order. Values that are objects or arrays are parsed (OpenID4VP 1.0, 5.1).
   public let parameters: [JSON.Member]
   let hasFragment: Bool
 

@@ -186,8 +186,7 @@ struct VICALEntryParser {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// Reports a country or state that differs from the certificate's: the entry must state the authority's own
-  /// (C.1.7.1).
+  /// Reports a country or state that differs from the certificate's: the entry must have the authority's (C.1.7.1).
   private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [

@@ -58,8 +58,7 @@ struct CRLLink {
   let isSigner: Bool
   let source: CRLSource?
 
-  /// The links of the path whose certificate has the address of a list. The anchor's own list gives the anchor's
-  /// status.
+  /// The path's links whose certificate has a list's address. The anchor's own list gives the anchor's status.
   static func links(of question: RevocationQuestion) -> [CRLLink] {
     zip(question.path, question.path.dropFirst()).enumerated().compactMap { index, pair in
       guard let points = pair.0.extensions.crlDistributionPoints else { return nil }
