@@ -23,7 +23,7 @@ public struct PathValidator: Sendable {
   /// Whether certificates for published keys are only a warning, as in staging. Mock certificates are refused even
   /// then.
   public let warnsOfPublishedKeys: Bool
-  /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings name
+  /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings list
   /// usages.
   let usages: @Sendable (String) -> Set<String>
 
@@ -67,7 +67,7 @@ public struct PathValidator: Sendable {
   }
 }
 
-/// One evaluation, which notes every check once, in the order of `PathValidator.codes`.
+/// One evaluation, which records every check once, in the order of `PathValidator.codes`.
 private struct PathRun {
   let validator: PathValidator
   let docType: String
@@ -172,8 +172,7 @@ private struct PathRun {
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
-  /// Notes the missing anchor. An authority that itself signed the document is not accepted as the document's signer,
-  /// unless it is pinned.
+  /// The detail for a chain without an anchor. If the signer is itself an anchor, it says how to pin it.
   private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
     guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
       return "no anchor is the issuer of \(last.label)"
@@ -239,7 +238,7 @@ private struct PathRun {
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
-  /// Notes that the list has ended. This check is never relaxed, since only a current list vouches for the anchor.
+  /// Records that the list has expired. This check is never relaxed, since only a current list vouches for the anchor.
   private mutating func noteListEnded(_ anchor: TrustAnchor) {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
@@ -307,7 +306,7 @@ private struct PathRun {
   }
 
   /// True if a missing extension is only a warning: for a pinned signer, and for documents other than mDLs (B.1.4
-  /// requires the extension only for mDLs). If the anchor's settings name purposes, the extension is required.
+  /// requires the extension only for mDLs). If the anchor's settings list purposes, the extension is required.
   private func mayLackPurposes(_ signer: Certificate, _ anchor: TrustAnchor) -> Bool {
     guard anchor.extendedKeyUsages == nil else { return false }
     if anchor.kind == .documentSigner { return true }
@@ -363,7 +362,7 @@ private struct PathRun {
     return from <= end ? from...end : nil
   }
 
-  /// Ends the evaluation if nothing more can be checked. The other checks are noted as `not_run`.
+  /// Ends the evaluation if nothing more can be checked. The other checks are recorded as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     for code in PathValidator.codes.drop(while: { $0 != first }) { checks.notRun(code) }
     return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)

@@ -64,7 +64,7 @@ import Testing
     try await withChecks { check in
       for (pointer, names) in walk.objects {
         let configuration = LiveFolder.everyMember.with(true, at: pointer + "/unheard_of")
-        let expected = "is not known here; known here: \(names.joined(separator: ", "))"
+        let expected = "is unknown; must be one of \(names.joined(separator: ", "))"
         let found = try check(configuration).first { $0.pointer == pointer + "/unheard_of" }
         #expect(found?.detail == expected, "\(pointer)")
         #expect(!violations(configuration).isEmpty)

@@ -195,7 +195,7 @@ struct AnnexBProtocol: FetchedRequestProtocol {
     guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath),
       let made = AnnexBRequest(request, challenge: challenge)
     else { throw .unreadableMaterial }
-    // In this profile, any dNSName of the leaf names the reader.
+    // In this profile, any dNSName of the leaf identifies the reader.
     let reader = try context.reader(for: challenge.recipient) { $0.hasDNSName($1) }
     do throws(CryptoError) {
       return Array(try made.signed(by: reader, walletNonce: wallet.nonce).utf8)

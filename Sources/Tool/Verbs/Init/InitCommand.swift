@@ -21,8 +21,8 @@ enum InitCommand {
         + "files of --trust are copied: in staging a file without settings gets the tier test. Test mode needs no "
         + "folder: mdoc serve --test-mode.",
       "--public-url enables links and QR codes, and makes a reader key. Staging also makes an authority for it: "
-        + "install the authority in the wallet. Live makes a certificate request. A TLS proxy or tunnel on this "
-        + "machine is expected in front; --proxy names another proxy.",
+        + "install the authority in the wallet. Live makes a certificate request. A TLS proxy or tunnel is expected on "
+        + "this machine; --proxy gives the address of another.",
     ],
     examples: [
       .init(

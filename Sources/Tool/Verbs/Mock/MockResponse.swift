@@ -104,7 +104,7 @@ extension Option {
   fileprivate static let newTranscript = Option(
     "new-transcript", "FILE", "make a transcript (always the same one), and write it to FILE")
   fileprivate static let handover = Option(
-    "handover", "KIND", "how a new transcript's devices met", fallback: "qr", choices: ["qr", "nfc"])
+    "handover", "KIND", "the handover of a new transcript", fallback: "qr", choices: ["qr", "nfc"])
   fileprivate static let authentication = Option(
     "authentication", "KIND", "how the device proves its key", fallback: "signature", choices: ["signature", "mac"])
 }
@@ -195,7 +195,7 @@ enum MockWeb {
       throw Failure(
         status: .rejected,
         message: "a wallet refuses the request: \(fault.code.rawValue): \(fault.detail ?? fault.code.entry.summary); "
-          + "--despite \(fault.code.rawValue) answers it all the same")
+          + "--despite \(fault.code.rawValue) responds anyway")
     }
     let response = try MockCommand.made {
       try request.response(

@@ -26,7 +26,7 @@ struct ResponseCheck {
     Self.note(response.deviations, isStrict: isStrict, into: &checks)
   }
 
-  /// Notes tolerated deviations (`Deviation`). Deviations in signed data are found later than other deviations.
+  /// Records tolerated deviations (`Deviation`). Deviations in signed data are found later than other deviations.
   static func note(_ deviations: [String], isStrict: Bool, into checks: inout CheckList) {
     let shown = deviations.prefix(Limits.reportedFaults).joined(separator: "; ")
     let more = deviations.count - Limits.reportedFaults
@@ -198,7 +198,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
 ///
 /// It only explains a rejection in the report: nothing is accepted because of it.
 public struct AlternativeTranscript: Sendable {
-  /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
+  /// A phrase that completes "the device signed for …". It contains configured values, never a nonce or a key.
   public let difference: String
   private let makeTranscript: @Sendable () -> SessionTranscript
 

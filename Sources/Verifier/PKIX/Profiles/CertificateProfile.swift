@@ -81,7 +81,7 @@ public enum CertificateProfile {
 /// warning, and rejects only in strict mode.
 struct ProfileRule: Sendable {
   let code: Code
-  /// The deviations as text for people; nil if the rule does not apply.
+  /// The deviations as human-readable text; nil if the rule does not apply.
   let deviations: @Sendable (ProfiledCertificate) -> [String]?
 
   init(_ code: Code, _ deviations: @escaping @Sendable (ProfiledCertificate) -> [String]?) {
