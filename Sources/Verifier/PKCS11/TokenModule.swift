@@ -163,7 +163,9 @@ public final class TokenModule: Sendable {
 
   private func open(_ slot: CK_SLOT_ID, _ mayWrite: Bool) throws(Failure) -> CK_SESSION_HANDLE {
     var session: CK_SESSION_HANDLE = 0
-    if !mayWrite, (try? call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION, nil, nil, &session) }) != nil { return session }
+    if !mayWrite, (try? call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION, nil, nil, &session) }) != nil {
+      return session
+    }
     // Some modules, such as that of AWS CloudHSM, have no sessions that only read.
     try call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION | CKF_RW_SESSION, nil, nil, &session) }
     return session
