@@ -385,7 +385,7 @@ extension Code {
     passes: "The signer leads to a trusted authority")
   public static let nameChaining = Code(
     "trust.name_chaining", "The certificate has an anchor's key identifier, but another issuer name",
-    "RFC 5280, 6.1.3 (a)(4)", .issuer, passes: "Every certificate names its issuer")
+    "RFC 5280, 6.1.3 (a)(4)", .issuer, passes: "Every certificate has its issuer's name")
   public static let certificateSignatureInvalid = Code(
     "trust.certificate.signature_invalid", "A certificate's signature does not verify with its issuer's key",
     "RFC 5280, 6.1.3 (a)(1)", .forged, passes: "Every certificate's signature is valid")
@@ -419,7 +419,7 @@ extension Code {
     "trust.certificate.extended_key_usage", "A certificate's extended key usage does not allow its use here",
     "\(iso), B.1.4",
     "The issuer needs a signer that is certified for the document type. If the issuer's own profile has another "
-      + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that names the anchor.",
+      + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that contains the anchor.",
     passes: "The certificate is for signing such documents")
   public static let certificateCriticalExtension = Code(
     "trust.certificate.critical_extension", "A certificate has an unknown critical extension",
@@ -435,7 +435,7 @@ extension Code {
     passes: "Signer and authority have the same jurisdiction")
   public static let profileAnchorUnscoped = Code(
     "trust.profile.anchor_unscoped", "The anchor's document types are not configured, so it was trusted for any type",
-    "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that names its document types.",
+    "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that lists its document types.",
     passes: "The authority is trusted for named document types", warns: true)
   public static let profileRootInChain = Code(
     "trust.profile.root_in_chain", "The chain includes the trust anchor itself", "\(iso), 9.1.2.4", .issuer,

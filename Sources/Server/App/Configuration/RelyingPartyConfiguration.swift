@@ -38,7 +38,7 @@ extension ConfigurationFile {
         "Whether to keep elements requested with intent_to_retain, sealed, for their `retain_days`."),
       .ifAny(
         "retain_days", Shape.integer(Limits.retainDays),
-        "Default number of days to keep them; 30, as for their session, if absent."),
+        "The default of a request's `retain_days`; if absent, 30."),
       Entry(
         "longest_retain_days", Shape.integer(Limits.retainDays), or: .integer(Limits.longestRetainDays),
         "The longest `retain_days` that a request may set."),

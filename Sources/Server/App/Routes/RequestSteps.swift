@@ -4,7 +4,7 @@ import Sessions
 
 /// One step in the handling of every request with a route. `APIHandler.steps` lists the steps in order.
 protocol RequestStep: Sendable {
-  /// The metric that the step counts, as `/metrics` names it; nil if it counts none.
+  /// The name in `/metrics` of the metric that the step counts; nil if it counts none.
   var metric: String? { get }
 
   /// Refuses a request before it waits for anything. Called on a thread that reads sockets.

@@ -61,7 +61,7 @@ struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     // The wallet compares the reader's name with the host of `response_uri` (5.9.3).
     if case .dnsName = reader.clientIdentifier, !reader.hasDNSName(addresses.host) {
       throw ServiceError(
-        .apiProtocolUnsupported, "The reader's certificate does not name the host of `public_url`.")
+        .apiProtocolUnsupported, "The reader's certificate does not contain the host of `public_url`.")
     }
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(

@@ -16,7 +16,7 @@ enum InitCommand {
         + "is printed only now; the configuration has its SHA-256. Either the whole folder is written or nothing.",
       "--system is for the Debian package, as root: the folder is \(SystemPlaces.configuration), which may exist and "
         + "be "
-        + "empty. Its files are root's, the group mdoc reads them, and the store is in \(SystemPlaces.state).",
+        + "empty. Root owns its files, the group mdoc reads them, and the store is in \(SystemPlaces.state).",
       "staging trusts anchors of the tier test, such as a sandbox's; all other rules are the same as in live. The "
         + "files of --trust are copied: in staging a file without settings gets the tier test. Test mode needs no "
         + "folder: mdoc serve --test-mode.",

@@ -147,8 +147,8 @@ enum MockWeb {
         + "origin. For openid4vp and openid4vp-iso-18013-7-annex-b, --request-data is the request object that the "
         + "wallet fetched; for openid4vp-eu-age-verification, it is the link.",
       "The response is {\"protocol\", \"data\"}, as POST /v1/verification_sessions/{id}/submit takes it. The elements "
-        + "are read from the request itself; --request names the elements that the person agrees to disclose. A request "
-        + "that wallets must refuse is refused, unless --despite names its code. Same arguments, same bytes.",
+        + "are read from the request itself; --request lists the elements that the person agrees to disclose. A "
+        + "request that wallets must refuse is refused, unless --despite gives its code. Same arguments, same bytes.",
     ],
     examples: [
       .init(

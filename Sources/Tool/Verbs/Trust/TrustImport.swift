@@ -63,8 +63,8 @@ enum TrustImport {
     guard (file.format == .trustedEntities) == !use.services.isEmpty else {
       throw .usage(
         file.format == .vical
-          ? "--services is only for lists of trusted entities: a VICAL names its entries' document types itself"
-          : "--services TYPE=DOCTYPE is required: a list of trusted entities does not name document types")
+          ? "--services is only for lists of trusted entities: a VICAL states its entries' document types"
+          : "--services TYPE=DOCTYPE is required: a list of trusted entities does not state document types")
     }
     let text = try arguments.required(.crlAddresses)
     guard let addresses = CRLAddresses(rawValue: text) else {

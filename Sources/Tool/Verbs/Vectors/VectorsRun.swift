@@ -12,15 +12,15 @@ enum VectorsRun {
     ],
     notes: [
       "With --exec, the command is given to /bin/sh, and each case is written to its standard input as JSON on one "
-        + "line, without the expected verdict. It replies {\"verdict\": \"accepted\", \"rejected\" or "
-        + "\"unsupported\", \"codes\": […]} on one line; codes may be left out. A crash, a late reply or too much "
-        + "memory fails the case, and the command is started again. The run skips cases that the command does not "
-        + "claim to support: it claims them in its reply to {\"describe\": {}}, or you do with --profile. It also skips "
-        + "cases about rules that the verifier leaves to its caller: the reply has them as leaves, or you name them with "
-        + "--leaves. Cases of acceptance are asked, and skipped if the verifier accepts a wrong response.",
+        + "line, without the expected verdict. It replies {\"verdict\": \"accepted\", \"rejected\" or \"unsupported\", "
+        + "\"codes\": […]} on one line; codes may be left out. A crash, a late reply or too much memory fails the "
+        + "case, and the command is started again. The run skips cases that the command does not claim to support: it "
+        + "claims them in its reply to {\"describe\": {}}, or you do with --profile. It also skips cases about rules "
+        + "that the verifier leaves to its caller: the reply has them as leaves, or you list them with --leaves. Cases "
+        + "of acceptance are asked, and skipped if the verifier accepts a wrong response.",
       "With --against, each case is posted as JSON to the URL. The run ends if the harness is gone, or silent for a "
         + "minute. mdoc vectors serve-harness is an example of both ways.",
-      "--expected-failures names a file of ids, one a line; a reason may follow after #. The run fails if an unlisted "
+      "--expected-failures is a file of ids, one per line; a reason may follow after #. The run fails if an unlisted "
         + "case fails or a listed case passes. Instead of ids the file may hold sha256: and the SHA-256 of the sorted "
         + "ids, one per line; the failed cases must then have exactly this digest.",
       "With --measure, each case is judged twice; the reports show the processor time and the peak of resident memory "

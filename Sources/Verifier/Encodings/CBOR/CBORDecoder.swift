@@ -8,7 +8,7 @@ import CLibCBOR
 ///
 /// Functions that run for each head are `mutating`, so that the decoder is passed by reference and not copied.
 struct CBORDecoder {
-  /// The input. Every index into it is below `limit`. `limit` never exceeds its end.
+  /// The input. Every index into the input is below `limit`. `limit` never exceeds its end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
   /// The number of levels around this input, if it is the content of a string; otherwise 0.

@@ -168,7 +168,7 @@ package enum COSEError: Error, Sendable, Hashable {
     case .malformed(let detail): detail
     case .invalidCBOR(let code): "its protected header is not CBOR: \(code.rawValue)"
     case .duplicateHeader: "a header parameter is in both header maps"
-    case .unsupportedCritical: "crit is malformed, not protected, or names an unknown parameter"
+    case .unsupportedCritical: "crit is malformed, not protected, or lists an unknown parameter"
     }
   }
 }

@@ -208,7 +208,7 @@ struct AcceptanceRules: Sendable {
   }
 
   /// Appends the values of the element and of its returned alternatives, without duplicates.
-  /// - Returns: whether any of them was returned.
+  /// - Returns: whether any of these values was returned.
   private func appendValues(
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element],
     retention: (ElementReference) -> Retention

@@ -83,7 +83,7 @@ struct DocumentVerification {
       }
     }
     if !isCompared {
-      checks.notRun(code, isReturned ? "nothing to compare: empty, or not named by the signer" : nil)
+      checks.notRun(code, isReturned ? "nothing to compare: empty, or not in the signer's certificate" : nil)
     } else if !wrong.isEmpty, signed.anchor?.relaxed.contains(code) == true {
       checks.warned(code, wrong.joined(separator: ", "))
     } else {

@@ -283,7 +283,7 @@ extension Code {
     "mdoc.response.zero_knowledge_unsupported",
     "The response holds zero-knowledge proofs, which were not requested and are not verified here",
     "ISO/IEC 18013-5, second edition, DeviceResponse: zkDocuments",
-    "If proofs were requested, name the folder of their circuits. If not, report it to the wallet's maker.",
+    "If proofs were requested, configure the folder of their circuits. If not, report it to the wallet's maker.",
     passes: "The response holds no unrequested proof", cases: "Z65")
   public static let encryptedDocumentsUnsupported = Code(
     "mdoc.response.encrypted_documents_unsupported",

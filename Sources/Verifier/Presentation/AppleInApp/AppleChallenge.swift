@@ -236,7 +236,7 @@ extension Code {
   public static let envelopeAlgorithmUnsupported = Code(
     "envelope.algorithm_unsupported", "The envelope's algorithm is not APPLE-HPKE-v1",
     "Apple, Verifying Wallet identity requests: HPKEEnvelope", .wallet,
-    passes: "The envelope names the agreed algorithm")
+    passes: "The envelope has the agreed algorithm")
   public static let envelopeModeUnsupported = Code(
     "envelope.mode_unsupported", "The envelope's HPKE mode is not base", "RFC 9180, 5.1.1", .wallet,
     passes: "The envelope uses HPKE's base mode")

@@ -146,7 +146,7 @@ public struct WalletMetadataError: Error, Sendable, Hashable {
 extension Code {
   public static let apiInvalidRequest = Code(
     "api.invalid_request", "A member of the request has a wrong type or value", "HTTP API",
-    "Correct the members named in `errors`.", status: 400, cases: "A17")
+    "Correct the members listed in `errors`.", status: 400, cases: "A17")
   public static let apiWalletUnsupported = Code(
     "api.wallet_unsupported", "The wallet's metadata does not allow this request", "\(openID), 5.10",
     "Compare `errors` with the reader's `client_id` and the relying party's `openid4vp`.", status: 400)

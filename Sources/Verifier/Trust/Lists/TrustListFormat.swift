@@ -248,7 +248,7 @@ extension Code {
     passes: "The list's encoding has no deviations", warns: true)
   public static let listSourceNotAllowed = Code(
     "list.source_not_allowed",
-    "The list's address is not https, names a network that is not public, or redirects to one", "RFC 9110, 17.1",
+    "The list's address is not https, is in a non-public network, or redirects to such an address", "RFC 9110, 17.1",
     "Correct the address in the configuration.", cases: "V05")
   public static let listUnavailable = Code(
     "list.unavailable", "The list could not be fetched or read", lists, "Check the address, the file, and the network.")

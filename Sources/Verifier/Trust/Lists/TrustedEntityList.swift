@@ -159,7 +159,7 @@ public struct TrustedEntityListProfile: Sendable {
       ),
       (
         communityRules.map(scheme.communityRules.contains) ?? true,
-        "SchemeTypeCommunityRules does not name the scheme's rules"
+        "SchemeTypeCommunityRules does not contain the scheme's rules"
       ),
       (scheme.territory == territory, "SchemeTerritory differs from the profile's"),
       (scheme.pointers.contains { $0.types.contains(type) }, "PointersToOtherLoTE does not point to the list itself"),

@@ -49,7 +49,7 @@ public struct VerifiedList: Sendable {
     default:
       .undetermined(
         .statusListInvalid,
-        detail: "the document names a status list but this is an identifier list, or the reverse")
+        detail: "the document refers to a status list, but this is an identifier list, or the reverse")
     }
   }
 
