@@ -163,9 +163,15 @@ public final class TokenModule: Sendable {
 
   private func open(_ slot: CK_SLOT_ID, _ mayWrite: Bool) throws(Failure) -> CK_SESSION_HANDLE {
     var session: CK_SESSION_HANDLE = 0
-    if !mayWrite, (try? call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION, nil, nil, &session) }) != nil { return session }
     // Some modules, such as that of AWS CloudHSM, have no sessions that only read.
-    try call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION | CKF_RW_SESSION, nil, nil, &session) }
+    for flags in mayWrite ? [CKF_RW_SESSION] : [0, CKF_RW_SESSION] {
+      do throws(Failure) {
+        try call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION | flags, nil, nil, &session) }
+        break
+      } catch {
+        if flags != 0 { throw error }
+      }
+    }
     return session
   }
 
