@@ -71,11 +71,14 @@ struct TokenKeyTests {
     let again = try TokenKey(TokenURI(made.uri), in: token.module, pin: token.pin, for: .signing)
     #expect(again.publicKey == made.publicKey)
     #expect(try token.make(.secret, "listed-secret").type == "generic, 32 bytes")
+    // A merchant's key signs the request of its certificate.
+    #expect(try token.make(.agreement, "listed-merchant").uses == ["sign", "derive"])
   }
 
   @Test func refusesWhatItCannotUse() throws {
     try token.make(.signing(.p256), "refused")
-    try token.make(.agreement, "refused-agreement")
+    let other = try PrivateKey(generatingOn: .p256)
+    try write(other, beside: other.publicKey, as: "refused-agreement", signs: false)
     try token.make(.secret, "refused-secret")
     func expect(_ reason: String, _ object: String, _ use: TokenKey.Use = .signing) throws {
       let error = #expect(throws: TokenError.self) { try token.key(object, for: use) }
@@ -124,11 +127,13 @@ struct TokenKeyTests {
     #expect(error?.detail.contains("does not belong to its private key") == true)
   }
 
-  private func write(_ key: PrivateKey, beside publicKey: PublicKey, as object: String) throws {
+  private func write(
+    _ key: PrivateKey, beside publicKey: PublicKey, as object: String, signs: Bool = true
+  ) throws {
     try token.write(
       object,
       [
-        (CKA_CLASS, .number(CKO_PRIVATE_KEY)), (CKA_KEY_TYPE, .number(CKK_EC)), (CKA_SIGN, .flag(true)),
+        (CKA_CLASS, .number(CKO_PRIVATE_KEY)), (CKA_KEY_TYPE, .number(CKK_EC)), (CKA_SIGN, .flag(signs)),
         (CKA_EC_PARAMS, .bytes(Curve.p256.parameters)), (CKA_VALUE, .bytes(try key.scalar().exposed())),
         (CKA_PRIVATE, .flag(true)), (CKA_EXTRACTABLE, .flag(true)), (CKA_SENSITIVE, .flag(false)),
       ])

@@ -19,7 +19,7 @@ enum ServeCommand {
         + "--test-mode and --store. A server does not start with tables of another version.",
       "SIGHUP reloads the configuration. If the new one has errors, they are logged, and the previous configuration "
         + "stays in force.",
-      "Exit status: 0 stopped gracefully or nothing wrong, 75 the port or the store is unavailable now, 78 "
+      "Exit status: 0 stopped gracefully or nothing wrong, 75 the port, the store or a token is unavailable now, 78 "
         + "configuration.",
     ],
     examples: [

@@ -167,7 +167,14 @@ public final class TokenModule: Sendable {
       return session
     }
     // Some modules, such as that of AWS CloudHSM, have no sessions that only read.
-    try call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION | CKF_RW_SESSION, nil, nil, &session) }
+    for flags in mayWrite ? [CKF_RW_SESSION] : [0, CKF_RW_SESSION] {
+      do throws(Failure) {
+        try call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION | flags, nil, nil, &session) }
+        break
+      } catch {
+        if flags != 0 { throw error }
+      }
+    }
     return session
   }
 
