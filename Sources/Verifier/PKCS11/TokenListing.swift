@@ -54,7 +54,8 @@ extension TokenModule {
         let objects = TokenObjects(self, session)
         let made = try reporting(uri) { () throws(Failure) -> (CK_OBJECT_HANDLE, TokenEntry.Kind)? in
           for kind in [CKO_PRIVATE_KEY, CKO_SECRET_KEY] {
-            guard try objects.find(kind, label: label, id: nil).isEmpty, try objects.find(kind, label: nil, id: id).isEmpty
+            guard try objects.find(kind, label: label, id: nil).isEmpty,
+              try objects.find(kind, label: nil, id: id).isEmpty
             else { return nil }
           }
           return switch kind {

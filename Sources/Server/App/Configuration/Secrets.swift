@@ -46,7 +46,13 @@ extension ConfigurationFile {
   }
 
   private var secretFile: Shape<Secret> {
-    Shape.nonEmptyString().parsed { name, pointer, faults in contents(ofSecret: resolve(name), at: pointer, &faults) }
+    Shape.nonEmptyString().parsed { name, pointer, faults in
+      guard !name.hasPrefix(TokenURI.scheme) else {
+        faults.add(pointer, "cannot be in a PKCS #11 token; name a file")
+        return nil
+      }
+      return contents(ofSecret: resolve(name), at: pointer, &faults)
+    }
   }
 
   private var credential: Shape<Secret> {
@@ -72,7 +78,11 @@ extension ConfigurationFile {
 
   private var tokenName: Shape<Secret> {
     Shape.nonEmptyString(like: "^pkcs11:.+$").parsed { text, pointer, faults in
-      faults.attempt(pointer) { () throws(TokenError) in try Secret(in: TokenURI(text)) } text: { $0.detail }
+      faults.attempt(pointer) { () throws(TokenError) in
+        try Secret(in: TokenURI(text))
+      } text: {
+        $0.detail
+      }
     }
   }
 
