@@ -168,10 +168,10 @@ enum ServeCommand {
     let isGood = check.problems.isEmpty
     let text = (lines + (isGood ? ["good"] : [])).map { Report.line("\(file): \($0)") }
     arguments.print([.document(check.json)] + text)
-    guard isGood else {
-      throw .configuration("\(file): \(counted(check.problems.count, "problem")); correct it before you start a server")
-    }
-    return .done
+    guard !isGood else { return .done }
+    let count = "\(file): \(counted(check.problems.count, "problem"))"
+    throw check.isPassing
+      ? .temporary("\(count); try again") : .configuration("\(count); correct it before you start a server")
   }
 }
 

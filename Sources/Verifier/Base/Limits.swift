@@ -70,10 +70,11 @@ public enum Limits {
   /// Minimum number of bytes of a nonce that a caller supplies.
   public static let shortestNonceBytes = 16
 
-  /// Threads and sessions of a PKCS #11 module; the work that waits for them; how long a request waits for a token, and
-  /// a start or reload; and how long a module that failed is left alone.
+  /// Threads and sessions of a PKCS #11 module; the work that waits for them; how long a request waits for a thread, how
+  /// long for a token, and how long a start or reload; and how long a module that failed is left alone.
   package static let tokenThreads = 8
   package static let tokenQueue = 256
+  package static let tokenTurn = Duration.seconds(1)
   package static let tokenWait = Duration.seconds(3)
   package static let tokenStart = Duration.seconds(20)
   package static let tokenPause = Duration.seconds(1)

@@ -25,8 +25,10 @@ public final class TokenModule: Sendable {
     var idle: [CK_SLOT_ID: [CK_SESSION_HANDLE]] = [:]
     /// PINs that tokens have refused: a token locks itself after a few.
     var refused: [(token: [UInt8], pin: SharedSecret)] = []
-    /// The end of the time in which no new life is tried, since the last one failed.
+    /// The end of the time in which no new life is tried, since the last one failed; and the same by name, for tokens
+    /// that the module does not have.
     var pause: Int64 = 0
+    var absences: [String: Int64] = [:]
   }
 
   /// The module at this path, loaded on first use.
@@ -92,7 +94,7 @@ public final class TokenModule: Sendable {
     _ uri: TokenURI, pin: SharedSecret?, mayWrite: Bool = false,
     _ body: (Place, CK_SESSION_HANDLE) throws(TokenError) -> R
   ) throws(TokenError) -> R {
-    let isPaused = state.withLock { $0.pause > Deadline.now() }
+    let isPaused = state.withLock { max($0.pause, $0.absences[uri.path] ?? 0) > Deadline.now() }
     guard !isPaused, access.takeAlone() else { throw .away("\(uri.path): the module \(path) does not respond") }
     defer { access.giveBack() }
     do throws(TokenError) {
@@ -104,14 +106,17 @@ public final class TokenModule: Sendable {
       try logIn(place, session, pin, uri)
       return try body(place, session)
     } catch {
-      // While sessions are kept, the module does its work for others: a new life would end theirs.
-      let isIdle = state.withLock { $0.idle.values.allSatisfy(\.isEmpty) }
-      if error.isTemporary, isIdle {
-        end(state.withLock { $0.life })
-        state.withLock { $0.pause = Deadline(in: Limits.tokenPause).nanoseconds }
-      }
+      if error.isTemporary { pause(uri, isAbsent: error.isAbsent) }
       throw error
     }
+  }
+
+  /// Some modules see a new token only in a new life. But a token that is absent must not end other tokens' sessions.
+  private func pause(_ uri: TokenURI, isAbsent: Bool) {
+    let (life, isInUse) = state.withLock { ($0.life, $0.idle.contains { !$0.value.isEmpty }) }
+    if !isAbsent || !isInUse { end(life) }
+    let end = Deadline(in: Limits.tokenPause).nanoseconds
+    state.withLock { if isAbsent { $0.absences[uri.path] = end } else { $0.pause = end } }
   }
 
   /// Makes text of a call's failure.
@@ -143,12 +148,12 @@ public final class TokenModule: Sendable {
 
   private func place(of uri: TokenURI) throws(TokenError) -> Place {
     var found: [Place] = []
-    for slot in (try? slots()) ?? [] {
+    for slot in try reporting(uri, { () throws(Failure) in try slots() }) {
       var token = CK_TOKEN_INFO()
       guard (try? call { $0.C_GetTokenInfo?(slot, &token) }) != nil, uri.isOf(slot, &token) else { continue }
       found.append(Place(life: state.withLock { $0.life }, slot: slot, token: token))
     }
-    guard let first = found.first else { throw .away("\(uri.path): the module \(path) has no such token") }
+    guard let first = found.first else { throw .absent("\(uri.path): the module \(path) has no such token") }
     guard found.count == 1 else { throw .refused("\(uri.path) names \(found.count) tokens; add token= or serial=") }
     return first
   }
@@ -163,9 +168,6 @@ public final class TokenModule: Sendable {
 
   private func open(_ slot: CK_SLOT_ID, _ mayWrite: Bool) throws(Failure) -> CK_SESSION_HANDLE {
     var session: CK_SESSION_HANDLE = 0
-    if !mayWrite, (try? call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION, nil, nil, &session) }) != nil {
-      return session
-    }
     // Some modules, such as that of AWS CloudHSM, have no sessions that only read.
     for flags in mayWrite ? [CKF_RW_SESSION] : [0, CKF_RW_SESSION] {
       do throws(Failure) {

@@ -6,6 +6,7 @@ final class TokenThreads: Sendable {
   /// Work with its caller, who is told once: that it has ended, or that the time is over.
   private final class Job: Sendable {
     private struct State {
+      var hasBegun = false
       var isOver = false
       var caller: CheckedContinuation<Bool, Never>?
     }
@@ -15,7 +16,15 @@ final class TokenThreads: Sendable {
 
     init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 
-    var isOver: Bool { state.withLock { $0.isOver } }
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+    /// Returns false if the caller has gone.
+    func begin() -> Bool {
+      state.withLock { state in
+        state.hasBegun = true
+        return !state.isOver
+      }
+    }
 
     func wait(_ caller: CheckedContinuation<Bool, Never>) { state.withLock { $0.caller = caller } }
 
@@ -31,15 +40,19 @@ final class TokenThreads: Sendable {
   private struct State {
     var threads = 0
     var waiting: [Job] = []
+    /// The end of a turn, since a thread last took work.
+    var turn: Deadline?
   }
 
   private let state = Locked(State())
 
-  /// Runs the work, and waits without blocking. Returns false if it has not ended in time, or if too much work waits.
+  /// Runs the work, and waits without blocking. Returns false if it has not begun or ended in time, or if too much work
+  /// waits.
   func run(_ work: @escaping @Sendable () -> Void) async -> Bool {
     let job = Job(work)
     let timer = Task {
-      try? await Task.sleep(for: Limits.tokenWait)
+      try? await Task.sleep(for: Limits.tokenTurn)
+      if job.hasBegun { try? await Task.sleep(for: Limits.tokenWait - Limits.tokenTurn) }
       job.end(inTime: false)
     }
     defer { timer.cancel() }
@@ -70,9 +83,12 @@ final class TokenThreads: Sendable {
 
   private func add(_ job: Job) -> Bool {
     let (isAdded, needsThread) = state.withLock { state in
-      guard state.waiting.count < Limits.tokenQueue else { return (false, false) }
+      let isBusy = state.threads >= Limits.tokenThreads
+      // While all threads hang, work is refused at once: requests that wait would keep out those that need no token.
+      let isHanging = isBusy && state.turn?.isPast == true
+      guard state.waiting.count < Limits.tokenQueue, !isHanging else { return (false, false) }
       state.waiting.append(job)
-      guard state.threads < Limits.tokenThreads else { return (true, false) }
+      guard !isBusy else { return (true, false) }
       state.threads += 1
       return (true, true)
     }
@@ -87,9 +103,10 @@ final class TokenThreads: Sendable {
   private func loop() {
     while let job = state.withLock({ state in
       if state.waiting.isEmpty { state.threads -= 1 }
+      state.turn = Deadline(in: Limits.tokenTurn)
       return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
     }) {
-      guard !job.isOver else { continue }
+      guard job.begin() else { continue }
       job.work()
       job.end(inTime: true)
     }

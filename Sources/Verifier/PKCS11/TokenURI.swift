@@ -90,7 +90,10 @@ public struct TokenError: Error, Sendable, Hashable {
   public let detail: String
   /// True if the token did not do its work now, but may do it later.
   public let isTemporary: Bool
+  /// True if the module works, but has no such token.
+  var isAbsent = false
 
   static func refused(_ detail: String) -> TokenError { TokenError(detail: detail, isTemporary: false) }
   static func away(_ detail: String) -> TokenError { TokenError(detail: detail, isTemporary: true) }
+  static func absent(_ detail: String) -> TokenError { TokenError(detail: detail, isTemporary: true, isAbsent: true) }
 }

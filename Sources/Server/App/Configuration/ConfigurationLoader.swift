@@ -243,6 +243,8 @@ package struct ConfigurationCheck: Sendable {
   package let problems: [InputError]
   /// Settings that are allowed, but should be changed.
   package let warnings: [String]
+  /// True if the same file may be good later: a token is away.
+  package let isPassing: Bool
 
   package init(path: String) {
     self.path = path
@@ -263,9 +265,11 @@ package struct ConfigurationCheck: Sendable {
         + AnchorCertificates.loadWarnings(of: configuration.anchors + listed)
         + PartyCertificates.warnings(of: configuration.relyingParties, at: now)
         + AnchorCertificates.unknownIssuers(of: configuration.relyingParties, among: configuration.anchors + listed)
+      isPassing = false
     } catch {
       problems = error.problems
       warnings = []
+      isPassing = error.exitCode == 75
     }
   }
 

@@ -46,7 +46,13 @@ extension ConfigurationFile {
   }
 
   private var secretFile: Shape<Secret> {
-    Shape.nonEmptyString().parsed { name, pointer, faults in contents(ofSecret: resolve(name), at: pointer, &faults) }
+    Shape.nonEmptyString().parsed { name, pointer, faults in
+      guard !name.hasPrefix(TokenURI.scheme) else {
+        faults.add(pointer, "cannot be in a PKCS #11 token; name a file")
+        return nil
+      }
+      return contents(ofSecret: resolve(name), at: pointer, &faults)
+    }
   }
 
   private var credential: Shape<Secret> {

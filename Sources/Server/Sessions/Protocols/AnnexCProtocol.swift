@@ -6,6 +6,7 @@ import Presentation
 /// `org-iso-mdoc` of the Digital Credentials API (ISO/IEC TS 18013-7, Annex C).
 struct AnnexCProtocol: WalletProtocol {
   let name = "org-iso-mdoc"
+  let signsAtOnce = true
 
   /// `{"deviceRequest": base64url, "encryptionInfo": base64url}`.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {

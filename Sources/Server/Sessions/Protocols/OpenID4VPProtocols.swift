@@ -18,6 +18,7 @@ struct OpenID4VPWebProtocol: WalletProtocol {
   init(_ signing: Signing) { self.signing = signing }
 
   var name: String { "openid4vp-v1-" + signing.rawValue }
+  var signsAtOnce: Bool { signing != .unsigned }
 
   /// The parameters themselves, `{"request": JWS}`, or `{"request": {"payload", "signatures"}}`.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {

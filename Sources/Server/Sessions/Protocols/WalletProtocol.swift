@@ -13,6 +13,9 @@ package protocol WalletProtocol: Sendable {
   /// is proved.
   var takesTranscriptFromCaller: Bool { get }
 
+  /// True if readers sign the request when the session is created.
+  var signsAtOnce: Bool { get }
+
   /// Makes the request, with a fresh nonce and key, and the challenge. Throws if the protocol cannot serve it.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest
 
@@ -31,6 +34,7 @@ package protocol WalletProtocol: Sendable {
 
 extension WalletProtocol {
   package var takesTranscriptFromCaller: Bool { false }
+  package var signsAtOnce: Bool { false }
 
   package func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol { self }
 }

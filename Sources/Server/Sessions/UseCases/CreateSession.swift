@@ -30,7 +30,8 @@ extension VerificationService {
     let context = RequestContext(
       session: SessionAddress(relyingParty: party.id, id: id), relyingParty: party, apple: input.apple,
       registration: input.registration, origin: input.body.origin, publicURL: publicURL, now: now)
-    let offers = try await using(party.readers.map(\.key)) { () throws(ServiceError) in
+    let isSigned = input.body.protocols.contains { protocols[$0]?.signsAtOnce == true }
+    let offers = try await using(isSigned ? party.readers.map(\.key) : []) { () throws(ServiceError) in
       var offers: [ProtocolOffer] = []
       for name in input.body.protocols { offers.append(try self.offer(name, input.content.request, in: context)) }
       return offers

@@ -83,7 +83,8 @@ extension VerificationService {
       session: record.address, relyingParty: address.relyingParty,
       registration: try address.relyingParty.registration(of: content), origin: content.origin, publicURL: publicURL,
       now: now, code: address.code)
-    return try await using(context.relyingParty.readers.map(\.key)) { () throws(ServiceError) in
+    let isSigned = !(address.wallet is AgeVerificationProtocol)
+    return try await using(isSigned ? context.relyingParty.readers.map(\.key) : []) { () throws(ServiceError) in
       try address.wallet.requestObject(opened.bytes, for: content.request, wallet: wallet, in: context)
     }
   }
