@@ -45,7 +45,7 @@ struct ShapeTests {
     let (box, faults) = read(["colour": "gren", "sizes": [1, 12], "nme": "a"])
     #expect(box == nil)
     #expect(faults.all.map(\.pointer) == ["/nme", "/name", "/colour", "/sizes/1"])
-    #expect(faults.all[0].detail == "is not known here; did you mean `name`?")
+    #expect(faults.all[0].detail == "is unknown; did you mean `name`?")
     #expect(faults.all.map(\.isUnknownMember) == [true, false, false, false] && faults.all[0].code == nil)
     #expect(faults.all[2].detail == "must be `red` or `green`; did you mean `green`?")
   }

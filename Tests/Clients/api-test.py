@@ -57,7 +57,7 @@ REFUSALS = {
         ("api.invalid_request", "must be one of this document type's Apple elements", "ElementRequest.apple_element"),
         ("api.invalid_request", "must have the same `intent_to_retain`", "ElementRequest.intent_to_retain"),
         ("api.invalid_request", "is allowed only with `intent_to_retain` true", "ElementRequest.retain_days"),
-        ("api.invalid_request", "cannot be asked for by", "ElementRequest.alternatives"),
+        ("api.invalid_request", "cannot be requested by", "ElementRequest.alternatives"),
     ],
     SUBMIT: [
         ("session.protocol_mismatch", "", "SubmitVerificationSession.protocol"),
@@ -89,7 +89,7 @@ REFUSALS = {
     DIAGNOSTIC: [("api.invalid_request", " at byte ", "CreateDiagnostic.cbor")],
     CHECK: [
         ("api.invalid_request", "/request", "CreateCheck.request"),
-        ("api.invalid_request", "must have certificates in PEM", "CreateCheck.trust_anchors"),
+        ("api.invalid_request", "must be readable certificates in PEM", "CreateCheck.trust_anchors"),
         ("api.invalid_request", "must be an array of device engagement", "CreateCheck.session_transcript"),
     ],
     WALLET_REQUEST: [
@@ -105,18 +105,18 @@ REFUSALS[VERIFY] = [rule for rule in REFUSALS[CREATE] if not rule[2].startswith(
     ("api.invalid_request", "is not one of the relying party's merchants", "CreateVerification.apple_in_app"),
     ("api.invalid_request", "is not for `apple_in_app`", "CreateVerification.reader_key"),
     ("api.invalid_request", "must be an unencrypted private key", "CreateVerification.reader_key"),
-    ("api.invalid_request", "is not a DeviceRequest", "CreateVerification.device_request"),
+    ("api.invalid_request", "is not a supported DeviceRequest", "CreateVerification.device_request"),
     ("api.invalid_request", "can be asked for once", "CreateVerificationSession.documents"),
     ("api.invalid_request", "ask for more than", "CreateVerificationSession.documents"),
     ("api.invalid_request", "must have `document_number`", "CreateVerificationSession.all_documents"),
     ("api.invalid_request", "is not allowed with `apple-in-app`", "CreateVerificationSession.purpose_hint"),
     ("api.invalid_request", "must be 16 to 64 bytes", "AppleInAppHandover.nonce"),
     ("api.invalid_request", "must be 32 bytes", "OpenID4VPHandover.jwk_thumbprint"),
-    ("api.invalid_request", "have an `id` twice", "DCQLQuery.credentials"),
-    ("api.invalid_request", "must each name one credential", "DCQLQuery.credential_sets"),
-    ("api.invalid_request", "must name claims of this credential", "DCQLCredential.claim_sets"),
+    ("api.invalid_request", "must not have duplicate ids", "DCQLQuery.credentials"),
+    ("api.invalid_request", "must each list one credential", "DCQLQuery.credential_sets"),
+    ("api.invalid_request", "must list claims of this credential", "DCQLCredential.claim_sets"),
     ("api.invalid_request", "must be alternatives of single claims", "DCQLCredential.claim_sets"),
-    ("api.invalid_request", "nothing else can be verified here", "DCQLCredential.multiple"),
+    ("api.invalid_request", "the only supported value", "DCQLCredential.multiple"),
 ]
 CURSOR = ("api.invalid_request", "`starting_after` must be the id of", "starting_after")
 # Of any operation: the session is over, and the same Idempotency-Key came with another body.

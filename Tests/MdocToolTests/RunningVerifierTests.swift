@@ -125,7 +125,7 @@ import Testing
     (200, #"{"state": "ok"}"#, "true "), (200, #"{"state": true}"#, "true "),
     (200, #"{"state": "bad", "code": "a", "more": [{"code": "b"}, {"code": "a"}]}"#, "false a,b"),
     (200, #"{"state": "open"}"#, "pending"), (200, "{}", "pending"), (404, #"{"state": "gone"}"#, "pending"),
-    (200, #"{"state": "odd"}"#, #"/state is "odd", which the file does not name"#),
+    (200, #"{"state": "odd"}"#, #"/state is "odd", which the file does not list"#),
     (500, #"{"state": "ok"}"#, "crashed (HTTP 500)"), (503, "", "crashed (HTTP 503)"),
     (429, #"{"state": "bad"}"#, "crashed (HTTP 429)"),
   ])
@@ -308,9 +308,9 @@ import Testing
       "verifier.json",
       String(decoding: scratch.read("verifier.json"), as: UTF8.self).replacing(listener.url, with: again.url))
     let other = await run(moved, scratch, "--resume", journal)
-    #expect(other.status == 64 && other.error.contains("is no journal of this run"))
+    #expect(other.status == 64 && other.error.contains("is not a journal of this run"))
     let seeded = await run(path, scratch, "--resume", journal, "--seed", "01")
-    #expect(seeded.status == 64 && seeded.error.contains("is no journal of this run"), "another issuer's")
+    #expect(seeded.status == 64 && seeded.error.contains("is not a journal of this run"), "another issuer's")
     let notes = try scratch.write("notes.txt", "Buy milk.\n")
     #expect(await run(path, scratch, "--resume", notes).status == 64)
     #expect(scratch.read("notes.txt") == Array("Buy milk.\n".utf8))

@@ -147,7 +147,7 @@ struct VerifyAppleTests {
     #expect(await verify(at: "yesterday").status == 64)
     #expect(await verify("--clock-skew", "-1").status == 64)
     #expect(await verify("--request", "{").status == 64)
-    #expect(await verify("--request", #"{"documents": [], "more": 1}"#).error.contains("/more is not known here"))
+    #expect(await verify("--request", #"{"documents": [], "more": 1}"#).error.contains("/more is unknown"))
     #expect(await verify("--nonce", "00").error.contains("--nonce is given twice"))
   }
 }

@@ -95,7 +95,7 @@ import Testing
     defer { server.stop() }
     let fixture = try FetchFixture()
     for target in ["/none", "/two"] {
-      #expect(await fixture.fault(server.url(target)) == .unavailable("a redirect names no target"))
+      #expect(await fixture.fault(server.url(target)) == .unavailable("a redirect has no target"))
     }
   }
 }

@@ -83,7 +83,7 @@ extension PlaygroundTests {
           try await page.browser.run("document.getElementById('key').value = arguments[0]", .string(key))
           try await page.browser.click("#sign-in button")
           try await page.browser.wait(until: "!document.getElementById('problem').hidden")
-          #expect(try await page.browser.text("#problem") == "This key is not known here, or has ended.")
+          #expect(try await page.browser.text("#problem") == "This key is unknown or has expired.")
           #expect(try await page.browser.run("return document.getElementById('places').hidden") == true)
         }
         try await page.browser.run("document.getElementById('key').value = arguments[0]", .string(page.mode.apiKey))

@@ -67,7 +67,7 @@ import Testing
     let report = try await run(command, filter: "good")
     let asked = report.results.filter { $0.skipReason == nil }.map(\.summary.id)
     #expect(asked.contains("good") && !asked.contains("good-in-app"))
-    #expect(report.results.contains { $0.skipReason == "of the profile apple, which is not claimed" })
+    #expect(report.results.contains { $0.skipReason == "the profile apple is not claimed" })
   }
 
   @Test func `what it does not support is skipped with its reason`() async throws {

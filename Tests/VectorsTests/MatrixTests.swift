@@ -55,7 +55,7 @@ import Testing
     let columns = Set(table.map { $0.replacing("\\|", with: "").count { $0 == "|" } })
     #expect(columns == [5])
     #expect(text.contains("## \(RunReport.program)\n") && text.contains("## dying\n"))
-    #expect(text.contains("Not asked: of the profile web, which is not claimed ("))
+    #expect(text.contains("Not asked: the profile web is not claimed ("))
     #expect(!text.contains("<b>"))
     let cases = text.split(separator: "\n").filter { $0.hasPrefix("| `device-key-short` |") }
     #expect(cases.count == 1 && cases[0].hasSuffix("| refused | accepted | crashed (signal 11) |"))

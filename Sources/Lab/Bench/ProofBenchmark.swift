@@ -58,7 +58,7 @@ package struct ProofBenchmark {
     let verifier = try verifier(library, circuit)
     let loadSeconds = (CPUClock.wall() - start) / 1e6
     let wallet = try ProvingWallet(circuit, library)
-    // The first proof is not measured: the prover prepares itself before it.
+    // The first proof is not measured, since it includes the prover's preparation.
     let proof = try wallet.prove(inSession: 0)
     var proving = Samples()
     for session in 1...max(1, rounds / 10) {

@@ -31,7 +31,7 @@ enum CurveP256 {
     return root * root == square ? root : nil
   }
 
-  /// Nil if a coordinate is not below p, or the point is not on the curve.
+  /// The point of these coordinates; nil if a coordinate is not below p, or the point is not on the curve.
   static func point(x: [UInt8], y: [UInt8]) -> ProjectivePoint? {
     guard let x = FieldP256(Array(x.reversed())), let y = FieldP256(Array(y.reversed())), y * y == square(ofYAt: x)
     else { return nil }

@@ -5,9 +5,9 @@ import Cryptography
 struct ElementFacts {
   /// The tagged item.
   let item: [UInt8]
-  /// The offset in the MSO of its digest's head.
+  /// The offset in the MSO of the digest's head.
   let digest: Int
-  /// The offset in the item of the identifier's head.
+  /// The offset in the item of the element identifier's head.
   let identifier: Int
   /// The item's four pairs in their order: the offset of each pair, and the length of its key and value.
   let pairs: [(start: Int, length: Int)]

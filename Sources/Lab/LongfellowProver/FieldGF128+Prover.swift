@@ -110,7 +110,7 @@ private enum SubfieldNumbers {
 
   private static func highestBit(_ value: UInt128) -> UInt128 { 1 << UInt128(127 - value.leadingZeroBitCount) }
 
-  /// Nil for an element outside of the subfield.
+  /// The number of a subfield element; nil for an element outside the subfield.
   static func number(of element: FieldGF128) -> UInt16? {
     var (rest, number) = (wide(element), UInt16(0))
     for row in rows where rest & highestBit(row.value) != 0 {

@@ -126,7 +126,7 @@ private struct FourierTransform: Sendable {
     }
   }
 
-  /// From natural to bit-reversed order.
+  /// Transforms from natural to bit-reversed order.
   func forward(_ values: UnsafeMutablePointer<ComplexP256>) {
     roots.withUnsafeBufferPointer { roots in
       for level in (0..<log).reversed() {
@@ -143,7 +143,7 @@ private struct FourierTransform: Sendable {
     }
   }
 
-  /// From bit-reversed to natural order, without the division by the size.
+  /// Transforms from bit-reversed to natural order, without the division by the size.
   func inverse(_ values: UnsafeMutablePointer<ComplexP256>) {
     roots.withUnsafeBufferPointer { roots in
       for level in 0..<log {

@@ -103,7 +103,7 @@ struct CommitmentShape: Sendable {
   /// The number of committed values. The private inputs are first.
   let values: Int
   let witnessRows, quadraticRows: Int
-  /// For each layer: the index of its first pad, and the number of pads before its two wires' pads.
+  /// The index of each layer's first pad, and the number of pads before its two wires' pads.
   private(set) var pads: [(start: Int, rounds: Int)] = []
 
   init<F>(_ circuit: Circuit<F>, rate: Int, opened: Int, columns: Int) {

@@ -12,10 +12,11 @@ struct SumcheckProver<F: ProverField> {
 
   /// The messages in the order of the proof.
   private(set) var messages: [F] = []
-  /// For each layer, the coefficients of the previous layer's last three pads and of its own pads.
+  /// The coefficients for each layer: of the previous layer's last three pads and of its own pads.
   private(set) var coefficients: [[F]] = []
-  /// The factor of each input in the last constraint, and of the last layer's right wire.
+  /// The factor of each input in the last constraint.
   private(set) var inputs: [F] = []
+  /// The factor of the last layer's right wire in the same constraint.
   private(set) var gamma = F.zero
 
   init(
@@ -123,7 +124,7 @@ private struct LagrangeOfThree<F: ProofField> {
 
 /// All wires of a circuit with given inputs (draft-google-cfrg-libzk, Circuits).
 final class Evaluation<F: ProverField> {
-  /// For each layer its input wires, then a zero. The circuit's outputs are not kept.
+  /// Each layer's input wires, then a zero. The circuit's outputs are not kept.
   let wires: [UnsafeMutablePointer<F>]
 
   /// Throws if an assertion or an output is not zero.

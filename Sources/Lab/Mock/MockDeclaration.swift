@@ -3,7 +3,7 @@ import Base
 /// The declaration of a named mock: a response, a list, or a vector made from them. It may be correct or wrong.
 package struct MockDeclaration: Sendable {
   package var name: String
-  /// Its deviation, in one sentence.
+  /// The deviation, in one sentence.
   package var summary: String
   /// The rows of the project's list of negative cases that it covers.
   package var cases: [String]

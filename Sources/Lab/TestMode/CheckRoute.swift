@@ -4,7 +4,7 @@ import PKIX
 import Sessions
 import Trust
 
-/// `POST /v1/test/checks`, behind the page `/check`: the verdict on bytes that a person brings.
+/// `POST /v1/test/checks`, behind the page `/check`: the verdict on submitted bytes.
 struct CheckRoute {
   private struct Body: Equatable {
     let response: [UInt8]
@@ -14,17 +14,17 @@ struct CheckRoute {
     let time: Int64?
 
     static let shape = Shape.object(
-      "CreateCheck", "A DeviceResponse to verify, and by what. Nothing is kept.", Body.init,
+      "CreateCheck", "A DeviceResponse to verify, its transcript and the trust anchors. Nothing is kept.", Body.init,
       Field("response", \.response, .base64URL, "The DeviceResponse in base64url."),
       Field(
         "session_transcript", \.transcript, .base64URL,
         "The reader's own SessionTranscript, or SessionTranscriptBytes, in base64url."),
       .optional(
         "trust_anchors", \.anchors, .text(1...longestAnchors),
-        "Certificates in PEM to trust, for every document; the mock authority's by default."),
+        "Certificates in PEM, trusted for every document. By default the mock authority's."),
       .optional(
         "request", \.request, Shape<JSON>.any(["type": "object"]),
-        "What was asked for, as in a session or as a DCQL query. Without it the result has every verified element."),
+        "The request, as in a session or as a DCQL query. Without it, the result has every verified element."),
       .optional(
         "at", \.time, Shape<Int64>.integer(0...253_402_300_799),
         "The time to verify at, in Unix seconds. By default now."))
@@ -37,7 +37,7 @@ struct CheckRoute {
 
   var route: Route {
     Route(
-      .post, "/v1/test/checks", "createCheck", "Verify bytes under anchors of your choice",
+      .post, "/v1/test/checks", "createCheck", "Verify bytes with anchors of your choice",
       "Revocation is not checked, and nothing is kept: neither report nor audit entry.",
       access: .apiKey([.verificationsWrite]), body: .reading(Body.shape, [Self.example]),
       success: .json("Verification"), problems: [.apiInvalidRequest]
@@ -45,7 +45,7 @@ struct CheckRoute {
       let body = try Body.shape.value(of: call.body)
       let trust = try? TrustStore(anchors: try chosen(body.anchors), allowsTestCertificates: true)
       guard let trust else {
-        throw ServiceError.invalidMember("/trust_anchors", "must have certificates in PEM, each of them readable")
+        throw ServiceError.invalidMember("/trust_anchors", "must be readable certificates in PEM")
       }
       return try call.service.check(
         body.response, body.transcript, under: trust, request: body.request,
@@ -61,6 +61,6 @@ struct CheckRoute {
   }
 
   private static let example = RequestExample(
-    "malformed", "A response that is no CBOR: rejected.",
+    "malformed", "A response that is not CBOR: rejected.",
     ["response": "_w", "session_transcript": "g_b2gmFhYWI"])
 }

@@ -8,7 +8,7 @@ package struct ClientError: Error, Sendable {
   package init(reason: String) { self.reason = reason }
 }
 
-/// A client's HTTP/1.1 connection without TLS. Use it on a thread of its own: `send` and `receive` block.
+/// A client's HTTP/1.1 connection without TLS. Use it on a separate thread: `send` and `receive` block.
 package final class ClientConnection {
   package struct Reply: Sendable {
     package let status: Int
@@ -130,7 +130,7 @@ package final class ClientConnection {
     }
   }
 
-  /// Nil if it is incomplete.
+  /// Returns nil if it is incomplete.
   package func reply(isEnded: Bool) throws(ClientError) -> Reply? {
     if head == nil { head = try readHead() }
     guard let head else {
@@ -144,7 +144,7 @@ package final class ClientConnection {
       status: head.status, body: Array(rest.prefix(head.length ?? rest.count)), closes: head.closes || isEnded)
   }
 
-  /// Nil if it is incomplete.
+  /// Returns nil if it is incomplete.
   private func readHead() throws(ClientError) -> Head? {
     guard let emptyLine = incoming.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let text = String(decoding: incoming[..<emptyLine.lowerBound], as: UTF8.self)

@@ -52,7 +52,7 @@ package final class MockPublisher: Sendable {
     }
   }
 
-  /// Serves lists of anchors that name the authority.
+  /// Serves lists of anchors that contain the authority.
   package func publishAnchorLists(naming authority: MockAuthority) {
     for list in MockList.ofAnchors {
       publish(.list(mediaType: list.mediaType) { try list.published(by: authority, now: $0) }, at: list.anchorPath)

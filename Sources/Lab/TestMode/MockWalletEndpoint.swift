@@ -10,7 +10,7 @@ import Sessions
 /// reader.
 struct MockWalletEndpoint: Sendable {
   let authority: MockAuthority
-  /// Nil for a wallet that makes no zero-knowledge proofs.
+  /// The prover; nil for a wallet that makes no zero-knowledge proofs.
   var prover: MockProver?
 
   /// An `Idempotency-Key` is ignored: the route changes no state, and gives the same response within a second.
@@ -19,7 +19,7 @@ struct MockWalletEndpoint: Sendable {
       route(
         "mock_responses", name: "createMockResponse", reply: "SubmitVerificationSession",
         summary: "Make a mock wallet's response",
-        description: "The response is good, or wrong in the named way. Submit it as it is."
+        description: "The response is right, or has the deviation of `variant`. Submit it unchanged."
       ) { $0.submitted },
       // No real wallet shows the plaintext of its response.
       route(
@@ -183,7 +183,7 @@ struct MockResponseInput: Equatable {
   }
 
   static let shape = Shape.object(
-    "CreateMockResponse", "The response that a mock wallet shall make.", MockResponseInput.init,
+    "CreateMockResponse", "The response for a mock wallet to make.", MockResponseInput.init,
     Field(
       "session", \.session, .text(1...255, like: SessionID.pattern), "The session that the mock wallet responds to."),
     .optional(
@@ -209,7 +209,7 @@ struct MockResponseInput: Equatable {
     .optional(
       "changes", \.changes, changes, or: [],
       """
-      Changes to the mock documents: an object by namespace of objects by element. Null removes the element. \
+      Changes to the mock documents, by namespace and element. Null removes the element. \
       Dates and bytes have the forms of `mdoc mock`, such as `{"full_date": "2010-01-31"}`.
       """),
     .optional(
@@ -231,7 +231,7 @@ struct MockResponseInput: Equatable {
 
   private static let changes = Shape<[JSON.Member]>(.map(of: [:])) { json, pointer, faults in
     if let members = json.object { return members }
-    faults.add(pointer, "must be an object by namespace")
+    faults.add(pointer, "must be an object with a member for each namespace")
     return nil
   } write: {
     .object($0)
@@ -327,7 +327,7 @@ struct OpenedMockResponse: Sendable {
       .always("answer", \.submitted, .any(SubmitBody.shape.schema), "The response, ready to submit."),
       .always(
         "device_responses", \.deviceResponses, Shape.base64URL.list,
-        "Its decrypted DeviceResponses, each in base64url."),
+        "The decrypted DeviceResponses, each in base64url."),
     ])
 }
 
@@ -341,7 +341,7 @@ enum DiagnosticRoute {
       "CreateDiagnostic", "CBOR to be written in diagnostic notation.", Body.init,
       Field("cbor", \.cbor, .base64URL, "The bytes of one CBOR item, in base64url."),
       .optional(
-        "show_values", \.showsValues, .flag, or: false, "Whether to show personal values and byte strings too."))
+        "show_values", \.showsValues, .flag, or: false, "Whether to include personal values and byte strings."))
   }
 
   private static let reply = Shape<String>.open(
@@ -351,7 +351,7 @@ enum DiagnosticRoute {
   /// As in `mdoc inspect`, personal values and byte strings are elided unless requested. Nothing is kept.
   static let route = Route(
     .post, "/v1/test/diagnostics", "createDiagnostic", "Write CBOR in diagnostic notation",
-    "As in RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
+    "By RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
     body: .reading(Body.shape, [example]), success: .json("Diagnostic"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     let body = try Body.shape.value(of: call.body)
@@ -363,7 +363,7 @@ enum DiagnosticRoute {
     }
   }
 
-  private static let example = RequestExample("map", "A map of one member.", ["cbor": "oWd2ZXJzaW9uYzEuMA"])
+  private static let example = RequestExample("map", "A map with one member.", ["cbor": "oWd2ZXJzaW9uYzEuMA"])
 
   static let schemas: [Schema.Member] = [.init("Diagnostic", reply.schema)]
 }

@@ -3,8 +3,8 @@ import Base
 import Mock
 import Sessions
 
-/// `POST /v1/test/verification_sessions/{id}/simulate`: ends a session as a person with a wallet would. The response is
-/// the mock wallet's and goes the ordinary way, so the session, its events and the return are real ones.
+/// `POST /v1/test/verification_sessions/{id}/simulate`: ends a session as a person with a wallet would. The mock
+/// wallet's response takes the ordinary way, so the session, its events and the return are real.
 struct SimulatedOutcome: Equatable {
   enum Outcome: String, CaseIterable, Sendable { case verified, failed, canceled, expired }
 
@@ -13,11 +13,11 @@ struct SimulatedOutcome: Equatable {
   let code: ResponseCodeHash?
 
   private static let shape = Shape.object(
-    "SimulateOutcome", "How a session shall end.", SimulatedOutcome.init,
+    "SimulateOutcome", "The simulated end of a session.", SimulatedOutcome.init,
     Field("outcome", \.outcome, .choice("SimulatedOutcome", "The session's status at the end."), "The status."),
     .optional(
       "variant", \.variant, MockResponseInput.variants,
-      "With `failed`: what is wrong with the response. By default the device's signature."),
+      "With `failed`: the response's deviation. By default its device signature is wrong."),
     .optional(
       PostedParameters.codeHash, \.code, .responseCodeHash,
       "The SHA-256 of the page's own response code, as in a submit."))
@@ -50,7 +50,7 @@ struct SimulatedOutcome: Equatable {
     let caller = try call.authenticated()
     let id = call.id
     let pending = try await call.service.pendingRequest(id, as: caller)
-    // The wallet follows the page's link, in whose addresses the code's hash follows the session's id.
+    // The wallet follows the page's link. Its addresses contain the session's id, then the code's hash.
     let link = pending.data["request_uri"]?.string ?? pending.data["authorization_request"]?.string
     let ownLink = code.flatMap { code in link?.replacing(id, with: "\(id).\(code.text)") }
     let made: OpenedMockResponse

@@ -30,7 +30,7 @@ package struct TestServer: Sendable {
   package let store: StoreLocation
   /// The mock reader authority's certificate, DER, for wallets that authenticate readers.
   package let readerRoot: [UInt8]
-  /// The address to which events are sent, and the secret that signs them; nil to send no events.
+  /// The address for events, and the secret that signs them; nil to send no events.
   package let webhook: WebhookEndpoint?
 
   package static let relyingPartyID = "test"
@@ -66,7 +66,7 @@ package struct TestServer: Sendable {
     store = options.store ?? .sqlite(path: "\(folder ?? ".")/mdoc.sqlite")
     let reader: ReaderIdentity
     do {
-      // ISO/IEC TS 18013-7, Annex B names readers by the host of the public address.
+      // ISO/IEC TS 18013-7, Annex B identifies readers by the host of the public address.
       let mock = try authority.reader(dnsName: socket.address, at: now)
       reader = try ReaderIdentity(key: mock.key, certificates: mock.certificates.map { try Certificate(der: $0) })
       readerRoot = mock.root
@@ -196,13 +196,13 @@ package struct TestModeOptions: Sendable {
   package var seed: [UInt8]?
   /// 0 for any free port.
   package var port: UInt16 = 0
-  /// Nil for a new SQLite file in the folder for temporary files.
+  /// The store; nil for a new SQLite file in the folder for temporary files.
   package var store: StoreLocation?
   /// The server's name among the nodes of the store.
   package var node = NodeName.standard
   package var merchantID = "merchant.test.mdoc"
   package var teamID = "TESTTEAM01"
-  /// Keys to which apps encrypt, such as a real merchant's keys; empty to derive a key from the seed.
+  /// Keys for apps' encryption, such as a real merchant's keys; empty to derive a key from the seed.
   package var appleKeys: [PrivateKey] = []
   /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
@@ -214,9 +214,9 @@ package struct TestModeOptions: Sendable {
   package var page = HostedPage(name: "Test Shop", showsReason: true)
   /// The pages of `/docs`; nil if there are none.
   package var documentation: DocumentationSite?
-  /// Further origins that may send requests, hold client secrets, and have the page in a frame.
+  /// Further origins that may send requests, hold client secrets, and embed the page in a frame.
   package var origins: [String] = []
-  /// The address to which the relying party's events are sent, on this machine or over HTTPS; nil to send no events.
+  /// The address for the relying party's events, on this machine or over HTTPS; nil to send no events.
   package var webhookURL: String?
   /// The key that seals the evidence of the relying party's sessions; nil to keep no evidence.
   package var evidenceKey: EvidenceKey?
@@ -289,13 +289,13 @@ struct TestSecrets {
   let authoritySeed: [UInt8]
   let apiKey: String
   let encryptionKey: PrivateKey
-  /// From 20000 to 29999: these ports are below the ports that the system assigns.
+  /// A port from 20000 to 29999, below the ports that the system assigns.
   let publisherPort: UInt16
 
   init(seed: [UInt8]?) throws(StartError) {
     do throws(CryptoError) {
-      // A given seed makes the authority of the same seed in files. The wallet's page shows the authority's seed, so
-      // no other secret may come from a new one.
+      // A given seed makes the authority of the same seed in files. The wallet's page shows the authority's seed, so no
+      // other secret may derive from a new authority's seed.
       let given = seed
       let seed = if let seed { seed } else { try Random.bytes(32) }
       self.seed = seed

@@ -5,7 +5,7 @@ import Presentation
 import Sessions
 
 /// `POST /v1/test/wallet_requests`, behind the page `/wallet`: a link as a wallet reads it before it asks its holder.
-/// The session goes on waiting.
+/// The session keeps waiting for a response.
 struct WalletRequestRoute {
   private struct Body: Equatable {
     let link: String
@@ -22,7 +22,7 @@ struct WalletRequestRoute {
   var route: Route {
     Route(
       .post, "/v1/test/wallet_requests", "createMockWalletRequest", "Read a link as a wallet does",
-      "Who asks for what, and every check of the request. Answer with a mock wallet's response.",
+      "Returns the client, the requested elements and every check of the request. Respond with a mock wallet's response.",
       access: .apiKey([.sessionsWrite]), body: .reading(Body.shape, [Self.example]),
       success: .json("MockWalletRequest"), problems: MockWalletEndpoint.problems
     ) { call throws(ServiceError) in
@@ -48,7 +48,7 @@ struct WalletRequestRoute {
         "openid4vp://?client_id=x509_hash%3AAA&request_uri=http%3A%2F%2F127.0.0.1%3A8080%2Fv1%2Fwallet%2Ftest%2Fvs_AAAAAAAAAAAAAAAAAAAAAA%2Frequest"
     ])
 
-  /// The request of the session that the link names.
+  /// The request of the link's session.
   private func pending(_ link: AuthorizationLink, _ call: RouteCall) async throws(ServiceError) -> PendingRequest {
     let address = Self.address(in: link)
     let name = address?.split(separator: "/").dropLast().last
@@ -68,7 +68,7 @@ struct WalletRequestRoute {
     throw Self.foreign
   }
 
-  /// The address that has the session's name.
+  /// The address that contains the session's name.
   private static func address(in link: AuthorizationLink) -> String? {
     link.requestURI ?? link["response_uri"]?.string
   }
@@ -89,9 +89,9 @@ struct MockWalletRequest {
       .always("session", \.pending.session.text, .written(like: SessionID.pattern), "The session."),
       .always("protocol", \.pending.protocolName, .written(), "The protocol of the response."),
       .always("request_uri", \.requestURI, .written(), "`request_uri` for the mock wallet's response."),
-      .ifAny("response_uri", { $0.claims("response_uri") }, .written(), "Where the wallet posts its response."),
-      .ifAny("state", { $0.claims("state") }, .written(), "To be sent with an error, such as `access_denied`."),
-      .always("client", \.judgement.client, client, "Who asks."),
+      .ifAny("response_uri", { $0.claims("response_uri") }, .written(), "The address for the wallet's response."),
+      .ifAny("state", { $0.claims("state") }, .written(), "The value to send with an error, such as `access_denied`."),
+      .always("client", \.judgement.client, client, "The relying party."),
       .always("documents", \.documents, document.list, "The requested documents, in the request's order."),
       .always(
         "checks", { $0.judgement.checks.map { .known($0) } }, ReportRendering.check.list,
@@ -99,7 +99,7 @@ struct MockWalletRequest {
     ])
 
   private static let client = Shape<RequestJudgement.Client>.open(
-    "MockWalletClient", "Who asks, as far as the request says.",
+    "MockWalletClient", "The relying party, as far as the request identifies it.",
     [
       .ifAny("id", \.id, .written(), "The client identifier."),
       .ifAny(
@@ -124,7 +124,7 @@ struct MockWalletRequest {
     "MockWalletDocument", "A requested document.",
     [
       .always("doc_type", \.docType, .written(), "The document type."),
-      .always("label", { $0.definition?.label ?? $0.docType }, .written(), "The type's name for people."),
+      .always("label", { $0.definition?.label ?? $0.docType }, .written(), "The type's display name."),
       .always("elements", \.elements, element.list, "The requested elements."),
     ])
 
@@ -133,13 +133,13 @@ struct MockWalletRequest {
     [
       .always("namespace", \.reference.namespace, .written(), "The element's namespace."),
       .always("identifier", \.reference.identifier, .written(), "The element's identifier."),
-      .always("label", \.label, .written(), "The element's name for people."),
+      .always("label", \.label, .written(), "The element's display name."),
       .always("intent_to_retain", \.isKept, .flag, "Whether the relying party intends to keep it."),
     ])
 
   private func claims(_ name: String) -> String? { judgement.claims?[name]?.string }
 
-  /// From the request itself: a DCQL query or, in ISO/IEC TS 18013-7, Annex B, a presentation definition.
+  /// The documents in the request's DCQL query or, in ISO/IEC TS 18013-7, Annex B, presentation definition.
   private var documents: [Document] {
     let claims = judgement.claims
     let queries = claims?["dcql_query"]?["credentials"] ?? claims?["presentation_definition"]?["input_descriptors"]

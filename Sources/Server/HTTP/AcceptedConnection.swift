@@ -16,7 +16,7 @@ final class AcceptedConnection: Sendable {
   let isHeld = Atomic(false)
   private let since: Atomic<Int64>
 
-  /// The request under way. Owned here, so that it ends with the socket: libmicrohttpd 0.9.75 does not report the end
+  /// The request in progress. Owned here, so that it ends with the socket: libmicrohttpd 0.9.75 does not report the end
   /// of every request.
   private let current = Locked<HTTPExchange?>(nil)
 
@@ -37,7 +37,7 @@ final class AcceptedConnection: Sendable {
 
   func begin(_ exchange: HTTPExchange) { current.withLock { $0 = exchange } }
 
-  /// Releases the request under way and returns it; nil if there is none.
+  /// Releases the request in progress and returns it; nil if there is none.
   func endExchange() -> HTTPExchange? { current.withLock { $0.take() } }
 
   /// Sets the deadline to `seconds` from now. Returns false if the sweeper has already cut the connection.
@@ -70,7 +70,7 @@ final class AcceptedConnection: Sendable {
   struct Wait {
     fileprivate let deadline: Int64
     let since: Int64
-    /// True if no request is under way; false if the peer is sending a request or reading a reply.
+    /// True if no request is in progress; false if the peer is sending a request or reading a reply.
     let isIdle: Bool
   }
 

@@ -189,10 +189,10 @@ final class SuspendedExchanges: Sendable {
   }
 }
 
-/// The sender that a body's memory is charged to.
+/// The sender to which a body's memory is charged.
 package enum BodyOwner: Hashable, Sendable {
   case relyingParty(Flow)
-  /// Any other sender, by its address; nil if the proxy does not name the sender.
+  /// Any other sender, by its address; nil if the proxy does not state the sender.
   case address(ClientAddress?)
 
   package var hasKey: Bool { if case .relyingParty = self { true } else { false } }
@@ -254,7 +254,7 @@ final class BodyBudget: Sendable {
   }
 
   private func reserve(_ bytes: Int, for owner: BodyOwner, in state: inout State) -> Bool {
-    // If the proxy does not name its clients, all of them would count as one sender.
+    // If the proxy does not state its clients, all of them would count as one sender.
     if case .address(nil) = owner { return true }
     let reserved = (state.reserved[owner] ?? 0) + bytes
     guard bytes == 0 || reserved <= max(limit / (owner.hasKey ? 2 : 8), largestBody) else { return false }

@@ -10,7 +10,7 @@ package protocol HTTPHandler: Sendable {
   /// Accepts or refuses a request's body when only the header has arrived.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission
 
-  /// Admits a request that has arrived whole, before it waits for its turn.
+  /// Admits a request that has arrived whole, before it is queued.
   func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency
 
   func flow(of request: HTTPRequest) -> Flow
@@ -37,11 +37,11 @@ extension HTTPHandler {
   package func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64) {}
 }
 
-/// How a request is treated under load.
+/// The treatment of a request under load.
 package enum Urgency: Sendable {
   /// Handled at once and never refused for load, such as health checks.
   case essential
-  /// Waits for its turn.
+  /// Queued until its turn.
   case normal
   /// Starts a new flow, such as a session. Waits behind requests that continue a flow, and is the first to be refused.
   case deferrable
@@ -62,7 +62,7 @@ package enum Overload: String, Sendable, Hashable, CaseIterable {
 
 /// The reason why a request was refused before it reached the application.
 package enum HTTPError: Error, Equatable, Sendable {
-  /// The bytes are malformed or ambiguous as a request (RFC 9112). The text names the violated rule, never the bytes.
+  /// The bytes are malformed or ambiguous as a request (RFC 9112). The text states the violated rule, never the bytes.
   case malformed(String)
   case bodyTooLarge(limit: Int)
   case targetTooLong(limit: Int)

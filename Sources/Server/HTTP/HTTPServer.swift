@@ -39,7 +39,7 @@ package final class HTTPServer: Sendable {
   /// The number of requests that wait for the handler or are being handled.
   package var inFlightCount: Int { core.inFlight.load(ordering: .acquiring) }
 
-  /// Stops gracefully: refuses new connections and requests (503), lets requests under way finish, and closes each
+  /// Stops gracefully: refuses new connections and requests (503), lets requests in progress finish, and closes each
   /// connection after its reply. After `drainSeconds` a request without a reply gets 503 and its task is cancelled.
   package func stop(drainSeconds: Int) async {
     let task = stopping.withLock { current in
@@ -123,7 +123,7 @@ package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertibl
   }
 }
 
-/// The address of a server and its limits, in seconds where no unit is named. Peers can use at most
+/// The address of a server and its limits, in seconds where no unit is given. Peers can use at most
 /// `maxBufferedBodyBytes` plus `maxConnections × connectionMemory` of memory.
 package struct HTTPServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.

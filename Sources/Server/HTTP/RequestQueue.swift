@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Few requests are handled at once, so that each ends soon (Little's law). The others wait here, where a refusal is
 /// cheap, and never longer than `DelayControl` allows. Flows take turns (`FairTurns`), and each has its own queues:
-/// only a flow that fills its own queues waits longer and is refused. A flow with few requests under way gets a slot
+/// only a flow that fills its own queues waits longer and is refused. A flow with few requests in progress gets a slot
 /// beyond `maxRunning`.
 final class RequestQueue<Element: Sendable>: Sendable {
   enum Lane: Int, Sendable, CaseIterable { case finishing, beginning }
@@ -180,8 +180,7 @@ struct DelayControl: Sendable {
 /// of each job. There is one thread more than there are processors. No flow can have all threads, so a job of another
 /// flow begins at once.
 package final class WorkerThreads: TaskExecutor {
-  /// One instance for the whole life of the process, so that a task that is resumed late still finds a thread to run
-  /// on.
+  /// One instance for the whole life of the process, so that a late task still finds a thread to run on.
   package static let shared = WorkerThreads(processors: HTTPServerConfiguration.processorCount)
 
   fileprivate let queue: JobQueue
@@ -217,7 +216,7 @@ final class RequestWork: TaskExecutor {
   let flow: Flow
   /// Nanoseconds of the jobs that have ended.
   private let ended = Atomic<Int64>(0)
-  /// The time at which the job under way began.
+  /// The time at which the running job began.
   private let began = Atomic<Int64>(0)
 
   init(_ flow: Flow) { self.flow = flow }
@@ -238,7 +237,7 @@ final class RequestWork: TaskExecutor {
 
 private struct Job {
   let job: UnownedJob
-  /// Nil for the server's own work. Kept until the job has ended; its task may then already be gone.
+  /// The request's work; nil for the server's own. Kept until the job has ended; its task may then already be gone.
   let work: RequestWork?
 
   var flow: Flow { work?.flow ?? .house }

@@ -74,7 +74,7 @@ final class Transfer {
 
   private func follow() -> Step {
     guard header.locations.count == 1, let location = header.locations.first else {
-      return .failed(.unavailable("a redirect names no target"))
+      return .failed(.unavailable("a redirect has no target"))
     }
     guard redirects < ticket.rules.maximumRedirects else { return .failed(.notAllowed("there are too many redirects")) }
     redirects += 1
@@ -146,7 +146,7 @@ final class Transfer {
 extension FetchError {
   static let timedOut = FetchError.unavailable("no complete reply in time")
 
-  /// Makes an error from libcurl's code. libcurl's own texts are not used, since they name hosts and addresses.
+  /// Makes an error from libcurl's code. libcurl's own texts are not used, since they contain hosts and addresses.
   fileprivate init(_ code: CURLcode) {
     self =
       switch code {
@@ -223,7 +223,7 @@ extension Transfer {
     case .list:
       options.set(CURLOPT_HTTPGET, 1)
       options.set(size: CURLOPT_MAXFILESIZE_LARGE, ticket.rules.maximumBytes)
-      // "identity" asks for no encoding. If a reply is encoded all the same, this option makes libcurl decode it.
+      // "identity" asks for no encoding. If a reply is encoded nevertheless, this option makes libcurl decode it.
       options.set(CURLOPT_ACCEPT_ENCODING, "identity")
       guard !ticket.rules.mediaTypes.isEmpty else { return }
       add(["Accept: " + ticket.rules.mediaTypes.joined(separator: ", ")], as: CURLOPT_HTTPHEADER, to: &options)
@@ -254,7 +254,7 @@ extension Transfer {
   }
 }
 
-/// Sets options, and notes whether libcurl accepted all of them: a refused option would disable a guard.
+/// Sets options, and records whether libcurl accepted all of them: a refused option would disable a guard.
 struct EasyOptions {
   let easy: OpaquePointer
   var areSet = true

@@ -152,7 +152,7 @@ final class TransferThread: @unchecked Sendable {
     return isAny
   }
 
-  /// Drops transfers whose tickets have ended, and ends tickets that have waited too long for their turn.
+  /// Drops transfers whose tickets have ended, and ends tickets that were queued too long.
   private func dropEnded() {
     for (easy, transfer) in transfers where transfer.ticket.isEnded {
       curl_multi_remove_handle(multi, easy)

@@ -68,7 +68,7 @@ package final class WebPoster: Sendable {
     try await exchange(message, with: address, allowing: rules).reply
   }
 
-  /// The same, with the reply's content: its first `maximumBytes`.
+  /// Posts like `post`, and also returns the reply's content: its first `maximumBytes`.
   package func exchange(
     _ message: WebMessage, with address: String, allowing rules: FetchRules
   ) async throws(FetchError) -> (reply: WebReply, content: FetchedList) {
@@ -82,8 +82,8 @@ package final class WebPoster: Sendable {
 
 /// The limits of the server's requests to other hosts.
 extension Limits {
-  /// Seconds to connect, and seconds of silence after which a transfer ends. The time limit of the whole fetch applies
-  /// too.
+  /// Seconds to connect, and seconds of silence after which a transfer ends. The time limit of the whole fetch also
+  /// applies.
   package static let fetchConnectSeconds: Int64 = 5
   package static let fetchSilenceSeconds: Int64 = 5
   /// Bytes of the headers of one reply.
@@ -91,7 +91,7 @@ extension Limits {
   /// Maximum number of running fetches, and of waiting fetches. Further fetches are refused.
   package static let fetches = 16
   package static let waitingFetches = 256
-  /// The same for fetches from one host: a hanging publisher must not take all slots.
+  /// Maximum number of running and of waiting fetches from one host: a hanging publisher must not take all slots.
   package static let hostFetches = 4
   package static let waitingHostFetches = 32
 

@@ -14,7 +14,7 @@ enum WebRequest: Sendable {
 package struct WebMessage: Sendable, Hashable {
   /// `Name: value`, in printable ASCII.
   package let headers: [String]
-  /// What a POST sends; nil for a GET.
+  /// The body of a POST; nil for a GET.
   package let body: [UInt8]?
 
   package init(headers: [String] = [], body: [UInt8]?) {
@@ -27,7 +27,7 @@ package struct WebMessage: Sendable, Hashable {
 package struct WebReply: Sendable, Hashable {
   package let status: Int
   package let retryAfter: RetryAfter?
-  /// The target of a redirect, as the reply names it; nil if it names none or several.
+  /// The target of a redirect, as in the reply; nil if the reply has none or several.
   package let location: String?
 
   package init(status: Int, retryAfter: RetryAfter? = nil, location: String? = nil) {

@@ -25,7 +25,7 @@ extension Limits {
   package static let requestHeaderBytes = 16 << 10
   /// Bytes of a `wallet_nonce`, which a request object repeats.
   package static let walletNonceBytes = 512
-  /// Bytes of the body with which a wallet fetches its request: `wallet_metadata` in percent-encoding.
+  /// Bytes of the body of a wallet's request for its request object: `wallet_metadata` in percent-encoding.
   package static let walletRequestBytes = 64 << 10
   /// Relying parties on the status page, and dead letters that the page shows for each.
   package static let statusParties = 20

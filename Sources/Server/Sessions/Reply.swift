@@ -21,9 +21,9 @@ package struct Reply: Sendable {
   package private(set) var isReplay = false
   /// Seconds of deliberate delay, which do not count as work.
   package var heldSeconds = 0.0
-  /// When the result in the reply expires.
+  /// The expiry of the result in the reply.
   var resultExpiresAt: Timestamp?
-  /// True if it was kept under its Idempotency-Key in the transaction of its change.
+  /// True if the reply was kept under its Idempotency-Key in the transaction of its change.
   var isKept = false
 
   package enum Content: Sendable {
@@ -110,14 +110,14 @@ package struct ServiceError: Error, Sendable, Hashable {
     switch error {
     case .unavailable, .closed: self.init(.apiStoreUnavailable, retryAfter: 1)
     case .corrupt, .olderSchema, .newerSchema, .otherMode:
-      self.init(.apiInternal, "The store holds something that cannot be read.")
+      self.init(.apiInternal, "A value in the store cannot be read.")
     }
   }
 }
 
 extension Shape {
   /// Reads a body without further rules.
-  /// - Throws: the refusal that names every fault.
+  /// - Throws: the refusal that lists every fault.
   package func value(of json: JSON, at pointer: String = "") throws(ServiceError) -> Value {
     var faults = Faults()
     guard let value = read(json, pointer, &faults), faults.isEmpty else { throw faults.refusal }
@@ -126,7 +126,7 @@ extension Shape {
 }
 
 extension Faults {
-  /// The refusal that names every fault, under the code of the first.
+  /// The refusal that lists every fault, under the code of the first.
   var refusal: ServiceError {
     let code = all.first.map { $0.code ?? ($0.isUnknownMember ? .apiUnknownMember : .apiInvalidRequest) }
     return ServiceError(code ?? .apiInvalidRequest, pointers: all.map { .init(pointer: $0.pointer, detail: $0.detail) })
@@ -134,7 +134,7 @@ extension Faults {
 }
 
 extension ServiceError {
-  /// The error for one member, named by its JSON Pointer.
+  /// The error for one member, identified by its JSON Pointer.
   package static func invalidMember(
     _ pointer: String, _ detail: String, code: Code = .apiInvalidRequest
   ) -> ServiceError {

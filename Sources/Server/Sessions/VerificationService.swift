@@ -4,14 +4,14 @@ import Longfellow
 import Mdoc
 import Trust
 
-/// Decides how much a server's verdicts prove. It is set before the server starts, recorded by its store, and never
-/// changed.
+/// The mode of a server, which decides how much its verdicts prove. It is set before the server starts, recorded by its
+/// store, and never changed.
 ///
 /// | | test | staging | live |
 /// |---|---|---|---|
 /// | certificates of the mock authority | trusted | refused | refused |
 /// | certificates for published keys | trusted | warned of | refused |
-/// | anchors of the tier `test` | trusted | trusted if the configuration names them | ignored |
+/// | anchors of the tier `test` | trusted | trusted if configured | ignored |
 /// | mock wallet, page, simulated results | yes | no | no |
 /// | `livemode` | false | false | true |
 package enum ServerMode: String, Sendable, Hashable, CaseIterable {
@@ -161,7 +161,7 @@ package final class VerificationService: Sendable {
   }
 }
 
-/// The version of this program, as the audit log names it.
+/// The version of this program, as in the audit log.
 package enum ProgramVersion {
   package static let text = "0.6.0"
   /// The day of the release for manual pages, not the day of the build; before the release, the day of its last change.

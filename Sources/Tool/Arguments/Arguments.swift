@@ -94,7 +94,7 @@ extension Arguments {
   }
 }
 
-/// Typed values. A value of another form is a usage error that names the expected form.
+/// Typed values. A value of another form is a usage error that states the expected form.
 extension Arguments {
   /// The option's time; the machine's time if the option is absent.
   func time(_ option: Option) throws(Failure) -> Timestamp {

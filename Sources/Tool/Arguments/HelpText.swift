@@ -57,7 +57,7 @@ struct HelpText {
 
   private func usage(_ operand: Operand) -> String {
     let spelled = operand.isOptional ? "[\(operand.placeholder)]" : operand.placeholder
-    // A placeholder of several words names each operand.
+    // A placeholder of several words has one word for each operand.
     return spelled + (operand.isRepeatable && !operand.placeholder.contains(" ") ? "…" : "")
   }
 

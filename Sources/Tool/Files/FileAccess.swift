@@ -139,7 +139,7 @@ final class OutputFile {
     try self.init(path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
   }
 
-  /// Continues an existing file.
+  /// Opens an existing file to append to it.
   convenience init(appendingTo path: String) throws(Failure) {
     try self.init(path, flags: O_WRONLY | O_APPEND, mode: 0)
   }

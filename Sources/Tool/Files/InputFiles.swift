@@ -89,8 +89,8 @@ extension Arguments {
     }
   }
 
-  /// Trust anchors, for every document type unless their settings restrict it. Test anchors are trusted too, since the
-  /// user names each file.
+  /// Trust anchors, for every document type unless their settings restrict it. Test anchors are also trusted, since the
+  /// user lists each file.
   func trustStore() throws(Failure) -> TrustStore {
     let paths = values(.trust)
     let anchors = try readable("trust ") { try TrustAnchorLoader(defaultDocTypes: nil).load(paths) }

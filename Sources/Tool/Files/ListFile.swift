@@ -2,7 +2,7 @@ import Base
 import PKIX
 import Trust
 
-/// A published list of trust anchors in a file. It can be verified under named signers.
+/// A published list of trust anchors in a file. It can be verified with given signers.
 struct ListFile: Sendable {
   enum Format: String, Sendable {
     case vical
@@ -38,10 +38,10 @@ struct ListFile: Sendable {
     /// The number of unusable entries.
     let leftOut: Int
 
-    /// True if the named signer anchor is the signer's own certificate.
+    /// True if the given signer anchor is the signer's own certificate.
     var isSignedByItsAnchor: Bool { isAccepted && signerPath.count == 1 }
 
-    /// A text for people about the list's anchor, if the anchor itself signed the list.
+    /// A human-readable text about the list's anchor, if the anchor itself signed the list.
     var ownAnchor: String {
       signerPath.first?.isSelfSigned == true
         ? "the signer's own, self-signed certificate; no authority confirms it"
@@ -52,7 +52,7 @@ struct ListFile: Sendable {
   /// The settings for the list's anchors, in addition to the list's own.
   struct Use: Sendable {
     var signers: [Certificate] = []
-    /// For a list of trusted entities: the document types that each type of service issues.
+    /// The document types that each type of service issues, for a list of trusted entities.
     var services: [String: [String]] = [:]
     /// The extended key usages of signers; nil for the defaults of each document type.
     var extendedKeyUsages: Set<String>?
@@ -61,7 +61,7 @@ struct ListFile: Sendable {
   }
 
   func judge(_ use: Use, at now: Timestamp) -> Judgement {
-    // Test anchors are allowed, since the user names each file.
+    // Test anchors are allowed, since the user lists each file.
     let signers = SignerPath.Anchors(configured: use.signers, allowsTestCertificates: true)
     let source = TrustListSource(
       signers: signers, extendedKeyUsages: use.extendedKeyUsages, maxPathLength: use.maxPathLength,

@@ -1,7 +1,7 @@
 import App
 import Base
 
-/// Writes reports as text for people.
+/// Writes reports as text.
 struct TextPrinter {
   let width: Int
   /// True if the terminal shows emphasis.

@@ -28,7 +28,7 @@ enum CatalogueCommand {
   }
 }
 
-/// The catalogue for people.
+/// Renders the catalogue as text.
 private enum CatalogueText {
   /// One type: its name, its description, and the number of its elements in each namespace.
   static func summary(_ definition: DocTypeDefinition) -> Report {

@@ -37,7 +37,7 @@ enum CircuitsCommand {
   private static let check = Command(
     "check", "compute the hashes of a folder's circuits", options: [.json],
     operand: Operand(placeholder: "FOLDER", help: "where circuits are"),
-    notes: ["Exit status: 0 every circuit matches its name, 65 a circuit does not, or the folder has none."],
+    notes: ["Exit status: 0 every circuit matches its name, 65 a circuit does not, or the folder has no circuit."],
     examples: [.init("Check a folder's circuits", "mdoc circuits check circuits")],
     action: { arguments throws(Failure) in
       let folder = arguments.operand ?? ""

@@ -7,8 +7,8 @@ enum DemoCommand {
   static let command = Command(
     "demo", "show a whole verification over HTTP with a mock wallet, and rejected responses", options: [.json],
     notes: [
-      "It starts a server in test mode on a free loopback port with a temporary SQLite file. At the end it stops the "
-        + "server and deletes the file. No verified data are real.",
+      "The demo starts a server in test mode on a free loopback port with a temporary SQLite file. At the end it stops "
+        + "the server and deletes the file. No verified data are real.",
       "Exit status: 0 every reply was as expected, 70 a reply was unexpected, 75 the server could not start.",
     ],
     examples: [

@@ -10,7 +10,7 @@ public struct Check: Sendable, Hashable {
 
   public let code: Code
   public let outcome: Outcome
-  /// Nil for most of a document's hundred checks, since copying nil updates no reference count.
+  /// The words; nil for most of a document's hundred checks, since copying nil updates no reference count.
   private let words: Words?
 
   private final class Words: Sendable, Hashable {
@@ -95,15 +95,15 @@ public struct CheckList: Sendable {
     for code in codes { note(Check(code, .notRun)) }
   }
 
-  /// Notes that there was nothing to check, with the reason.
+  /// Records that there was nothing to check, with the reason.
   public mutating func notRun(_ code: Code, _ detail: String?) { note(Check(code, .notRun, detail: detail)) }
 
-  /// Notes the check as passed or failed.
+  /// Records the check as passed or failed.
   public mutating func require(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { failed(code, detail()) }
   }
 
-  /// Notes a profile rule as passed, or as a warning.
+  /// Records a profile rule as passed, or as a warning.
   public mutating func expect(_ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil) {
     if condition { passed(code) } else { warned(code, detail()) }
   }
@@ -118,7 +118,7 @@ public struct CheckList: Sendable {
     isNoted(code) ? checks.first { $0.code == code }?.outcome : nil
   }
 
-  /// Notes these checks as not run, except those already listed.
+  /// Records these checks as not run, except those already listed.
   public mutating func skipRest(of codes: [Code]) {
     for code in codes where !isNoted(code) { notRun(code) }
   }
@@ -144,7 +144,7 @@ public struct CheckList: Sendable {
 private struct CodeSet {
   private var bits = InlineArray<8, UInt64>(repeating: 0)
 
-  /// Nil for a code beyond the set's capacity.
+  /// Whether the set has the code; nil for a code beyond the set's capacity.
   func contains(_ code: Code) -> Bool? {
     let index = code.index
     return index < 512 ? bits[index >> 6] & 1 << UInt64(index & 63) != 0 : nil

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The stable name of a check or of a refusal, in HTTP problems, reports, metrics, audit lines and test vectors.
 ///
-/// It names the *failure*: if the check succeeded, a report lists the code as `passed`. The check's module declares the
-/// code in one statement and lists it in one `CodeGroup`. `mdoc codes` prints all codes.
+/// The name is that of the *failure*: if the check succeeded, a report lists the code as `passed`. The check's module
+/// declares the code in one statement and lists it in one `CodeGroup`. `mdoc codes` prints all codes.
 public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// Never freed, so that copying a code updates no reference count.
   private let line: Unmanaged<Line>
@@ -83,13 +83,13 @@ public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectab
   private static let lines = Locked<[String: Unmanaged<Line>]>([:])
 }
 
-/// The meaning of one code, for people: in `mdoc codes`, problems and reports.
+/// The meaning of one code, for display in `mdoc codes`, problems and reports.
 public struct CodeEntry: Sendable {
   /// The finding, in one sentence.
   public let summary: String
   /// The clause that the check enforces.
   public let clause: String
-  /// The advice for the person who meets the finding.
+  /// The advice for a finding.
   public let remedy: String
   /// A report's sentence for a passed check, without a full stop; nil for codes that do not check a response, a request
   /// or a list.
@@ -102,7 +102,7 @@ public struct CodeEntry: Sendable {
 
 /// The codes of one stage of verification, or of one service, in the order of the checks.
 public struct CodeGroup: Sendable {
-  /// The heading in the documentation. Groups may share one.
+  /// The heading in the documentation. Several groups may share a heading.
   public let title: String
   public let codes: [Code]
 

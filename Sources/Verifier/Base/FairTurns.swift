@@ -37,7 +37,7 @@ package struct FairTurns {
     var isWaiting = false
   }
 
-  /// The charge when work begins, so that a new flow precedes a flow with work under way.
+  /// The charge when work begins, so that a new flow precedes a flow with running work.
   private static var least: Int64 { 50_000 }
 
   private var entries: [Entry] = []
@@ -46,12 +46,12 @@ package struct FairTurns {
   private var waiting: [Int] = []
   /// The tag of the latest work.
   private var time: Int64 = 0
-  /// The number of flows with work under way.
+  /// The number of flows with running work.
   package private(set) var busy = 0
 
   package init() {}
 
-  /// Notes that the flow has waiting work.
+  /// Marks the flow as having waiting work.
   package mutating func wait(_ flow: Flow) {
     let index = index(of: flow)
     guard !entries[index].isWaiting else { return }
@@ -60,7 +60,7 @@ package struct FairTurns {
     waiting.append(index)
   }
 
-  /// Notes that the flow has no waiting work.
+  /// Marks the flow as having no waiting work.
   package mutating func rest(_ flow: Flow) {
     let index = index(of: flow)
     guard entries[index].isWaiting else { return }
@@ -68,7 +68,7 @@ package struct FairTurns {
     waiting.removeAll { $0 == index }
   }
 
-  /// The next flow with waiting work and fewer than `limit` pieces of work under way.
+  /// The next flow with waiting work and fewer than `limit` running pieces of work.
   package func next(below limit: Int = .max) -> Flow? {
     var least: Int?
     for index in waiting where entries[index].underWay < limit {
@@ -122,8 +122,8 @@ package struct FairQueue<Element> {
     turns.wait(flow)
   }
 
-  /// Takes the next element of a flow with fewer than `limit` elements under way. Call `end` when the element's work is
-  /// done.
+  /// Takes the next element of a flow with fewer than `limit` elements in progress. Call `end` when the element's work
+  /// is done.
   package mutating func popFirst(below limit: Int = .max) -> Element? {
     guard let flow = turns.next(below: limit), let element = lines[flow]?.popFirst() else { return nil }
     count -= 1

@@ -93,6 +93,6 @@ public enum Limits {
   /// Maximum number of reported faults of one input.
   public static let reportedFaults = 32
 
-  /// Seconds by which clocks may differ.
+  /// The allowed clock skew, in seconds.
   public static let clockSkew: Int64 = 60
 }

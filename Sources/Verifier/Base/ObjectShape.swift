@@ -3,7 +3,7 @@ package struct Field<Root, Value>: Sendable {
   let name: String
   let schema: Schema
   let isRequired: Bool
-  /// Nil with a fault noted. The JSON is nil for an absent member.
+  /// Nil with a recorded fault. The JSON is nil for an absent member.
   fileprivate let read: @Sendable (JSON?, _ pointer: String, inout Faults) -> Value?
   /// Writes the member; nil if it is omitted.
   fileprivate let write: @Sendable (Root) -> JSON?
@@ -182,12 +182,12 @@ package final class ObjectContext {
 }
 
 extension Shape {
-  /// A closed object that is only read. All members are read, so that every fault is noted.
+  /// A closed object that is only read. All members are read, so that every fault is recorded.
   ///
   /// - Parameters:
   ///   - nullIsAbsent: whether a null member counts as absent; otherwise it is a fault.
   ///   - retired: the advice for members of earlier versions, by name.
-  ///   - make: gets the members in their order; nil with a fault noted.
+  ///   - make: gets the members in their order; nil with a recorded fault.
   package static func form<each Member>(
     _ title: String, nullIsAbsent: Bool = true, retired: [String: String] = [:], _ entries: repeat Entry<each Member>,
     make: @escaping @Sendable (ObjectContext, repeat each Member) -> Value?
@@ -211,10 +211,10 @@ extension Shape {
     }
   }
 
-  /// A closed object. All members are read, so that every fault is noted; the fault of an unknown member suggests a
+  /// A closed object. All members are read, so that every fault is recorded; the fault of an unknown member suggests a
   /// known one.
   ///
-  /// - Parameter summary: the object's description, for people.
+  /// - Parameter summary: the object's description.
   package static func object<each Member>(
     _ title: String, _ summary: String, _ make: @escaping @Sendable (repeat each Member) -> Value,
     _ fields: repeat Field<Value, each Member>
@@ -224,7 +224,7 @@ extension Shape {
     let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
     return Shape(schema.described(summary).titled(title)) { json, pointer, faults in
       let members = json.members(of: known, at: pointer, &faults, "must be an object" + names) { name in
-        "is not known here" + Spelling.hint(for: name, among: known)
+        "is unknown" + Spelling.hint(for: name, among: known)
       }
       if members == nil { return nil }
       let values = (repeat (each fields).value(in: json, at: pointer, &faults))
@@ -240,7 +240,7 @@ extension Shape {
 
   /// An object that this program only writes. A later version may write more members.
   ///
-  /// - Parameter summary: the object's description, for people.
+  /// - Parameter summary: the object's description.
   package static func open(_ title: String, _ summary: String, _ members: [WrittenMember<Value>]) -> Shape {
     let schema = Schema.openObject(
       members.map { Schema.Member($0.name, $0.schema) }, required: members.filter(\.isRequired).map(\.name))
@@ -254,10 +254,10 @@ extension Shape {
 }
 
 extension JSON {
-  /// Nil for null.
+  /// The value; nil for null.
   fileprivate var unlessNull: JSON? { isNull ? nil : self }
 
-  /// The members of an object; nil, with `fault` noted, for any other value. Notes each unknown member.
+  /// The members of an object; nil, with `fault` recorded, for any other value. Records each unknown member.
   fileprivate func members(
     of known: [String], at pointer: String, _ faults: inout Faults, _ fault: @autoclosure () -> String,
     unknown: (String) -> String

@@ -1,11 +1,11 @@
 /// The JSON form of a Swift value, stated once: it reads, writes and describes itself.
 ///
-/// A form that people send is closed (`object`): it notes every unknown member. A form that is only written is open
+/// A form for input is closed (`object`): it records every unknown member. A form that is only written is open
 /// (`open`): a later version may write more. Neither schema has `default`, since generators make members with a default
 /// mandatory. The description states the default.
 package struct Shape<Value>: Sendable {
   package let schema: Schema
-  /// Nil with a fault noted.
+  /// Nil with a recorded fault.
   package let read: @Sendable (JSON, _ pointer: String, inout Faults) -> Value?
   package let write: @Sendable (Value) -> JSON
 
@@ -42,7 +42,7 @@ package struct InputError: Error, Sendable, Hashable {
   /// A JSON pointer (RFC 6901); empty for the whole input.
   package let pointer: String
   package let detail: String
-  /// Nil if the value is wrong, or the member unknown.
+  /// The refusal's own code; nil if the value is wrong, or the member unknown.
   package let code: Code?
   package let isUnknownMember: Bool
 
@@ -61,7 +61,7 @@ package struct InputError: Error, Sendable, Hashable {
 package struct Faults: Sendable {
   package private(set) var all: [InputError] = []
 
-  /// Notes on values that are allowed but should be changed.
+  /// Warnings about values that are allowed but should be changed.
   package private(set) var warnings: [String] = []
   private let most: Int
 
@@ -70,7 +70,7 @@ package struct Faults: Sendable {
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// Notes a fault once. The text is made only if the fault is kept, since finding near names is expensive.
+  /// Records a fault once. The text is made only if the fault is kept, since finding near names is expensive.
   package mutating func add(
     _ pointer: String, _ detail: @autoclosure () -> String, code: Code? = nil, isUnknownMember: Bool = false
   ) {
@@ -81,7 +81,7 @@ package struct Faults: Sendable {
 
   package mutating func warn(_ text: String) { warnings.append(text) }
 
-  /// Returns the value of the expression; nil, with the error noted, if it throws.
+  /// Returns the value of the expression; nil, with the error recorded, if it throws.
   package mutating func attempt<Value>(_ pointer: String, _ make: () throws -> Value) -> Value? {
     do { return try make() } catch {
       add(pointer, "\(error)")
@@ -236,7 +236,7 @@ extension Shape {
 }
 
 extension Shape {
-  /// The same form, restricted to values that satisfy a rule.
+  /// Returns the form, restricted to values that satisfy a rule.
   ///
   /// - Parameter detail: the fault of any other value.
   package func checked(_ detail: String, _ isGood: @escaping @Sendable (Value) -> Bool) -> Shape {
@@ -245,7 +245,7 @@ extension Shape {
 
   /// A form that is only read: its value is made from this form's value.
   ///
-  /// - Parameter make: nil with a fault noted.
+  /// - Parameter make: nil with a recorded fault.
   package func parsed<Other>(
     _ make: @escaping @Sendable (Value, String, inout Faults) -> Other?
   ) -> Shape<Other> {

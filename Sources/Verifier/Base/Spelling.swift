@@ -60,9 +60,9 @@ package enum Spelling {
     return near.isEmpty ? "" : "; did you mean \(near.alternatives)?"
   }
 
-  /// The fault of an unknown name. Names the near names, or all names if none is near.
+  /// The fault of an unknown name. Suggests the near names, or all names if none is near.
   package static func unknown(_ word: String, among names: [String]) -> String {
     let hint = hint(for: word, among: names)
-    return "is not known here" + (hint.isEmpty ? "; known here: \(names.joined(separator: ", "))" : hint)
+    return "is unknown" + (hint.isEmpty ? "; must be one of \(names.joined(separator: ", "))" : hint)
   }
 }

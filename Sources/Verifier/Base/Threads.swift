@@ -42,7 +42,7 @@ package struct Deadline: Sendable {
   /// The remaining time, for `poll`, rounded up; 0 once the deadline is past.
   package var milliseconds: Int32 { Int32(clamping: max(0, (nanoseconds - Self.now() + 999_999) / 1_000_000)) }
 
-  /// For `pthread_cond_timedwait`, on a condition that uses the monotonic clock.
+  /// The time for `pthread_cond_timedwait`, on a condition that uses the monotonic clock.
   package var time: timespec {
     timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
@@ -129,7 +129,7 @@ package enum BackgroundThread {
 package enum SharedWork {
   /// Returns the results of all pieces, in their order. This thread works as well.
   /// - Parameters:
-  ///   - threads: the maximum number of threads. Fewer run if the system provides no more.
+  ///   - threads: the maximum number of threads. Fewer threads run if the system provides no more.
   ///   - scratch: makes the working memory of one thread, which the thread keeps between pieces.
   package static func run<Scratch, Result: Sendable>(
     pieces: Int, threads: Int, scratch: @escaping @Sendable () -> Scratch,

@@ -50,7 +50,7 @@ public struct StreamSafeText: Sendable {
     return reader.takes(text)
   }
 
-  /// Takes the next text. Returns true if it is safe after the texts taken so far.
+  /// Takes the next text. Returns true if the text is safe after the texts taken so far.
   public mutating func takes(_ text: String) -> Bool {
     for scalar in text.unicodeScalars {
       guard Self.isMark(scalar) else {

@@ -226,7 +226,7 @@ func namedCurve(of pkey: OpaquePointer) -> Curve? {
   case NID_X25519: return .x25519
   case NID_X448: return .x448
   case NID_X9_62_id_ecPublicKey:
-    // Explicit parameters are not allowed, but OpenSSL names a known curve for them too.
+    // Explicit parameters are not allowed, although OpenSSL recognises a known curve in them.
     var explicit: Int32 = 0
     if EVP_PKEY_get_int_param(pkey, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &explicit) == 1, explicit != 0 {
       return nil

@@ -10,7 +10,7 @@ package struct SignatureAlgorithm: Sendable, Hashable {
   package let name: String
   /// The identifier in COSE's registry.
   package let coseIdentifier: Int64
-  /// Nil for EdDSA, which includes its hash.
+  /// The hash; nil for EdDSA, which includes its own.
   package let hash: HashAlgorithm?
   /// The curves for COSE signatures.
   package let coseCurves: [Curve]

@@ -17,7 +17,7 @@ public struct KnownCircuit: Sendable, Hashable {
   /// The pair's label in requests and responses.
   public var label: String { "\(Self.system)_\(version)_\(elements)_\(hashBlock)_\(signatureBlock)_\(hash)" }
 
-  /// The pair's name for people and metrics: `v7-2` names version 7's pair for two elements.
+  /// The pair's name for display and metrics: `v7-2` is version 7's pair for two elements.
   package var name: String { "v\(version)-\(elements)" }
 
   /// The approximate factor by which encoding lengthens a row.

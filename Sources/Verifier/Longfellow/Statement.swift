@@ -114,7 +114,7 @@ extension LongfellowStatement {
 extension KnownCircuit {
   /// The longest value of an element, as CBOR.
   static var longestValue: Int { 64 }
-  /// In version 6, the longest identifier, the key of the value and the value, as CBOR.
+  /// The longest identifier, key of the value and value in version 6, together as CBOR.
   static var longestPair: Int { 96 }
 
   /// Version 7 needs a head of one byte. Longer texts have longer heads.

@@ -84,7 +84,7 @@ struct LinearConstraints<F: ProofField> {
   /// One weight for each committed value.
   private(set) var weights: [F]
   private(set) var sum = F.zero
-  /// For each layer, the index of the first pad after the rounds. The pads are w_l, w_r and their product.
+  /// The index of each layer's first pad after the rounds. The pads are w_l, w_r and their product.
   private(set) var products: [Int] = []
   /// One right side for each constraint, for tests.
   private(set) var rightSides: [F] = []

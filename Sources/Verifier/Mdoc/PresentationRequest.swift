@@ -1,7 +1,7 @@
 /// A relying party's request, independent of the protocol.
 public struct PresentationRequest: Sendable, Hashable {
   /// The requested documents. Any one of them satisfies the request, unless `requiresAllDocuments` is set. Only a
-  /// protocol with an id for each document (OpenID4VP 1.0) tells two documents of one type apart.
+  /// protocol with an id for each document (OpenID4VP 1.0) distinguishes two documents of one type.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
   /// The purpose that a wallet may tell the person.
@@ -114,9 +114,9 @@ public struct ElementRequest: Sendable, Hashable {
 public enum Retention: Sendable, Hashable, Comparable {
   /// Not at all.
   case none
-  /// For this many days, at least one.
+  /// Retention for this number of days, at least one.
   case days(Int)
-  /// For an unspecified time.
+  /// Retention for an unspecified time.
   case unspecified
 
   /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.

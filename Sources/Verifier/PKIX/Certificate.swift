@@ -15,11 +15,11 @@ public final class Certificate: Sendable {
   /// The content octets of the serial number's INTEGER, without leading zeros. Numbers are compared in this form.
   public let serialNumber: [UInt8]
   public let hasNegativeSerialNumber: Bool
-  /// Nil if the key is not on a named curve of the standard.
+  /// The public key; nil if it is not on a named curve of the standard.
   public let publicKey: PublicKey?
   public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
-  /// Nil if the algorithm is not supported, or the certificate names two.
+  /// The signature; nil if the algorithm is not supported, or the certificate states two.
   private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed.

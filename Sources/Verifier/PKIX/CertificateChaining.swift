@@ -5,7 +5,7 @@ import Cryptography
 // Facts about one certificate, or about two adjacent certificates of a path.
 
 extension Certificate {
-  /// True if each certificate is signed by the next one, and names it as its issuer.
+  /// True if each certificate is signed by the next one, and has the name of that certificate's subject as its issuer.
   public static func isChain(_ certificates: [Certificate]) -> Bool {
     zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
   }
@@ -74,7 +74,7 @@ struct CertificateSignature: Sendable {
   private let value: [UInt8]
   private let toBeSigned: Range<Int>
 
-  /// Nil if the algorithm is unsupported, if two algorithms are named (RFC 5280, 4.1.1.2), or if the signature is not
+  /// Nil if the algorithm is unsupported, if two algorithms are stated (RFC 5280, 4.1.1.2), or if the signature is not
   /// whole bytes.
   init?(_ x509: OpaquePointer, der: [UInt8]) {
     var bits: UnsafePointer<ASN1_BIT_STRING>?
@@ -132,7 +132,7 @@ private func signedRange(of der: [UInt8]) -> Range<Int>? {
   }
 }
 
-/// True if TBSCertList of version 2 names the same algorithm as the field after it. OpenSSL gives no access to the
+/// True if TBSCertList of version 2 has the same algorithm as the field after it. OpenSSL gives no access to the
 /// algorithm inside TBSCertList.
 private func namesItsAlgorithm(_ der: [UInt8], after signed: Range<Int>) -> Bool {
   der.withUnsafeBufferPointer { buffer in

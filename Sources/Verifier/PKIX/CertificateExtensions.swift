@@ -8,7 +8,7 @@ public struct CertificateExtensions: Sendable {
   public let isCA: Bool
   /// The path length of basicConstraints; nil if there is no limit.
   public let pathLength: Int?
-  /// Nil if the extension is absent.
+  /// The key usages; nil if the extension is absent.
   public let keyUsage: KeyUsage?
   /// Dotted identifiers; nil if the extension is absent.
   public let extendedKeyUsage: [String]?
@@ -152,7 +152,7 @@ func dottedIdentifier(_ object: OpaquePointer?) -> String? {
   }
 }
 
-/// Names of any kind (RFC 5280, 4.2.1.6), as far as mdoc's profiles tell them apart.
+/// Names of any kind (RFC 5280, 4.2.1.6), as far as mdoc's profiles distinguish them.
 struct GeneralNames: Sendable {
   enum Name: Sendable, Hashable {
     case uri(String), dNSName(String), rfc822Name, directoryName, other

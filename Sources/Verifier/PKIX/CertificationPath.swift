@@ -57,7 +57,7 @@ struct CertificationPath {
   }
 
   /// Finds the lowest-ranked anchor whose key signed the path's last certificate. If no such anchor exists, returns an
-  /// anchor with a matching name and key identifier, so that the checks can name the fault.
+  /// anchor with a matching name and key identifier, so that the checks can state the fault.
   static func anchor<Candidate>(
     of last: Certificate, among candidates: [Candidate], certificate: (Candidate) -> Certificate,
     rank: (Candidate) -> Int = { _ in 0 }
@@ -75,7 +75,7 @@ struct CertificationPath {
 // The text of a refusal: the certificate's role and name, and its fault.
 
 extension CheckList {
-  /// Notes a check: failed with the faults, or passed if there are no faults.
+  /// Records a check: failed with the faults, or passed if there are no faults.
   mutating func require(_ code: Code, without faults: String) { require(faults.isEmpty, code, faults) }
 }
 
@@ -112,7 +112,7 @@ extension CertificationPath {
 }
 
 extension CertificationPath.Link {
-  /// The reason why the certificate does not name its issuer.
+  /// The reason why the certificate does not match its issuer.
   var nameFault: String? {
     if isNamed { return nil }
     return certificate.issuer.der == issuer.subject.der
@@ -138,7 +138,7 @@ extension Certificate {
     return now < validity.lowerBound - skew ? "is not valid before \(validity.lowerBound)" : nil
   }
 
-  /// The differences in country and state, if both certificates name them (ISO/IEC 18013-5, 9.3.3).
+  /// The differences in country and state, if both certificates have them (ISO/IEC 18013-5, 9.3.3).
   func jurisdictionFaults(under issuer: Certificate) -> String {
     let (own, other) = (subject, issuer.subject)
     let pairs = [

@@ -66,7 +66,7 @@ extension TrustAnchor {
 public struct PathObstacle: Sendable, Hashable {
   /// A stable name of the reason, or a check's code.
   public let name: String
-  /// The reason as text for people.
+  /// The reason as human-readable text.
   public let summary: String
 
   public static let ownRoot = PathObstacle(
@@ -92,7 +92,7 @@ public struct PathObstacle: Sendable, Hashable {
     let isNamed = link.issuer.der == anchor.subject.der
     var obstacles: [PathObstacle] = isNamed ? [] : [.nameDiffers]
     if !link.chainsByKeyIdentifier(to: anchor) { obstacles.append(.keyIdentifierDiffers) }
-    // The signature is only reported for an anchor that the certificate names, by subject or by key identifier.
+    // The signature is only reported for anchors that match the certificate's issuer by subject or key identifier.
     let isMeant = isNamed || link.namesKey(of: anchor)
     if isMeant, !link.isSigned(by: anchor) { obstacles.append(.signatureDiffers) }
     return obstacles

@@ -23,7 +23,7 @@ public struct PathValidator: Sendable {
   /// Whether certificates for published keys are only a warning, as in staging. Mock certificates are refused even
   /// then.
   public let warnsOfPublishedKeys: Bool
-  /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings name
+  /// The extended key usages for a document type. A signer must have one of them, unless the anchor's settings list
   /// usages.
   let usages: @Sendable (String) -> Set<String>
 
@@ -67,7 +67,7 @@ public struct PathValidator: Sendable {
   }
 }
 
-/// One evaluation, which notes every check once, in the order of `PathValidator.codes`.
+/// One evaluation, which records every check once, in the order of `PathValidator.codes`.
 private struct PathRun {
   let validator: PathValidator
   let docType: String
@@ -172,8 +172,7 @@ private struct PathRun {
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
-  /// Notes the missing anchor. An authority that itself signed the document is not accepted as the document's signer,
-  /// unless it is pinned.
+  /// The detail for a chain without an anchor. If the signer is itself an anchor, it says how to pin it.
   private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
     guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
       return "no anchor is the issuer of \(last.label)"
@@ -239,7 +238,7 @@ private struct PathRun {
     if !anchor.isListed(at: now) { noteListEnded(anchor) }
   }
 
-  /// Notes that the list has ended. This check is never relaxed, since only a current list vouches for the anchor.
+  /// Records that the list has expired. This check is never relaxed, since only a current list vouches for the anchor.
   private mutating func noteListEnded(_ anchor: TrustAnchor) {
     checks.failed(.anchorExpired, "the list that names \(anchor.certificate.label) is no longer current")
   }
@@ -307,7 +306,7 @@ private struct PathRun {
   }
 
   /// True if a missing extension is only a warning: for a pinned signer, and for documents other than mDLs (B.1.4
-  /// requires the extension only for mDLs). If the anchor's settings name purposes, the extension is required.
+  /// requires the extension only for mDLs). If the anchor's settings list purposes, the extension is required.
   private func mayLackPurposes(_ signer: Certificate, _ anchor: TrustAnchor) -> Bool {
     guard anchor.extendedKeyUsages == nil else { return false }
     if anchor.kind == .documentSigner { return true }
@@ -363,7 +362,7 @@ private struct PathRun {
     return from <= end ? from...end : nil
   }
 
-  /// Ends the evaluation if nothing more can be checked. The other checks are noted as `not_run`.
+  /// Ends the evaluation if nothing more can be checked. The other checks are recorded as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     for code in PathValidator.codes.drop(while: { $0 != first }) { checks.notRun(code) }
     return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)
@@ -386,7 +385,7 @@ extension Code {
     passes: "The signer leads to a trusted authority")
   public static let nameChaining = Code(
     "trust.name_chaining", "The certificate has an anchor's key identifier, but another issuer name",
-    "RFC 5280, 6.1.3 (a)(4)", .issuer, passes: "Every certificate names its issuer")
+    "RFC 5280, 6.1.3 (a)(4)", .issuer, passes: "Every certificate has its issuer's name")
   public static let certificateSignatureInvalid = Code(
     "trust.certificate.signature_invalid", "A certificate's signature does not verify with its issuer's key",
     "RFC 5280, 6.1.3 (a)(1)", .forged, passes: "Every certificate's signature is valid")
@@ -420,7 +419,7 @@ extension Code {
     "trust.certificate.extended_key_usage", "A certificate's extended key usage does not allow its use here",
     "\(iso), B.1.4",
     "The issuer needs a signer that is certified for the document type. If the issuer's own profile has another "
-      + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that names the anchor.",
+      + "usage, name it in `ekus`: in the anchor's settings file, or beside the list that contains the anchor.",
     passes: "The certificate is for signing such documents")
   public static let certificateCriticalExtension = Code(
     "trust.certificate.critical_extension", "A certificate has an unknown critical extension",
@@ -436,7 +435,7 @@ extension Code {
     passes: "Signer and authority have the same jurisdiction")
   public static let profileAnchorUnscoped = Code(
     "trust.profile.anchor_unscoped", "The anchor's document types are not configured, so it was trusted for any type",
-    "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that names its document types.",
+    "RFC 5280, 6.1.1 (d)", "Write a settings file beside the anchor that lists its document types.",
     passes: "The authority is trusted for named document types", warns: true)
   public static let profileRootInChain = Code(
     "trust.profile.root_in_chain", "The chain includes the trust anchor itself", "\(iso), 9.1.2.4", .issuer,

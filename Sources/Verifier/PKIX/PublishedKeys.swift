@@ -13,8 +13,8 @@ public enum PublishedKeys {
     return origins[Hex.encode(HashAlgorithm.sha256.hash(info))]
   }
 
-  /// By the SHA-256 of SubjectPublicKeyInfo with an uncompressed point, as `openssl pkey -pubin -outform DER` writes
-  /// it.
+  /// The origins by the SHA-256 of SubjectPublicKeyInfo with an uncompressed point, as `openssl pkey -pubin -outform
+  /// DER` writes it.
   static let origins: [String: String] = [
     // Standards and samples
     "06f252de4ec453970ca1678b5b4c3a7d933eb255479b42ff1ba040d5880e925a": "ISO/IEC 18013-5, D.5.2 (utopia iaca)",

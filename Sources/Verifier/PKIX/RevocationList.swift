@@ -74,7 +74,7 @@ extension VerifiedCRL {
   // MARK: Content: only a full list of its issuer can say that a certificate is good.
 
   /// ISO/IEC 18013-5, B.10 has two extensions, AKI and number. An issuing distribution point makes a list partial, and
-  /// is refused even if it only names an address.
+  /// is refused even if it only contains an address.
   private static func checkExtensions(of crl: OpaquePointer) throws(CRLError) {
     var identifiers: Set<Int32> = []
     for index in 0..<X509_CRL_get_ext_count(crl) {
@@ -159,7 +159,7 @@ public struct CRLError: Error, Sendable, Hashable {
   public static let otherKey = CRLError("the authority key identifier is not the authority's")
   public static let issuerMayNotSign = CRLError("the authority's key usage does not allow signing lists")
   public static let algorithmUnsupported = CRLError(
-    "signed with an algorithm outside the standard, or names two algorithms")
+    "unsupported signature algorithm or key, or two different algorithm identifiers")
   public static let signatureInvalid = CRLError("the signature does not verify with the authority's key")
   public static let withoutNextUpdate = CRLError("lacks the time of the next update")
   public static let delta = CRLError("a delta list")

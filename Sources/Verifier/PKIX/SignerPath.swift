@@ -28,7 +28,7 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// Certificates that an operator named: an authority vouches for signers, any other certificate only for itself.
+    /// An operator's certificates: an authority vouches for signers, any other certificate only for itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
@@ -78,7 +78,7 @@ private struct SignerPathRun {
   mutating func evaluate(_ chain: [Certificate]) -> SignerPath {
     guard let signer = chain.first else { return .unusable("there is no certificate") }
     guard chain.count <= Limits.chainCertificates else { return .unusable("the chain is too long") }
-    // The checks below note only failures.
+    // The checks below record only failures.
     checks.passed(.listSignerUntrusted)
     let path = completePath(chain, signer: signer)
     requireTrust(path)
@@ -87,8 +87,8 @@ private struct SignerPathRun {
     return SignerPath(certificates: path.certificates, checks: checks.checks)
   }
 
-  /// Finds the signer's path to an anchor. If there is no anchor, the path is only the signer. A failure is then noted,
-  /// unless the signer is pinned.
+  /// Finds the signer's path to an anchor. If there is no anchor, the path is only the signer. A failure is then
+  /// recorded, unless the signer is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
     let pinned = CertificationPath([signer])
     if anchors.signers.contains(where: { $0.der == signer.der }) { return pinned }

@@ -4,7 +4,7 @@ import Base
 public struct TrustAnchor: Sendable {
   public let certificate: Certificate
   public var kind: Kind
-  /// Nil means any document type, with a warning.
+  /// The trusted document types; nil means any type, with a warning.
   public var docTypes: [String]?
   /// Extended key usages; a document signer must have one of them. Nil means the document type's usages.
   public var extendedKeyUsages: Set<String>?
@@ -19,17 +19,17 @@ public struct TrustAnchor: Sendable {
   public var allowsPlainHTTP = false
   /// Whether status lists may also be JSON Web Tokens (Token Status List, 5.1). ISO/IEC 18013-5 has only the CBOR form.
   public var allowsJWTStatusLists = false
-  /// Certificates that may also sign the status of this authority's documents: the revocation services that a list of
-  /// trusted entities names with it, as authorities or signers.
+  /// Certificates that may also sign the status of this authority's documents: the revocation services beside it on a
+  /// list of trusted entities, as authorities or signers.
   public var statusSigners: [Certificate] = []
   /// Whether zero-knowledge proofs under this anchor are accepted; nil means yes if document types are configured. A
   /// proof does not show which document type the issuer signed.
   public var allowsProofsExplicitly: Bool?
   public var allowsProofs: Bool { allowsProofsExplicitly ?? (docTypes != nil) }
   public var tier: Tier
-  /// When the published list that names the anchor ends, without clock skew; nil if the anchor is configured directly.
+  /// The expiry of the anchor's published list, without clock skew; nil if the anchor is configured directly.
   public var trustedUntil: Timestamp?
-  /// Its origin, as text for people.
+  /// The anchor's origin, as display text.
   public var source: String
 
   public enum Kind: String, Sendable {
@@ -41,7 +41,7 @@ public struct TrustAnchor: Sendable {
 
   public enum Tier: String, Sendable { case live, test }
 
-  /// The document type of mobile driving licences, the only one whose signers must name their purpose.
+  /// The document type of mobile driving licences, the only one whose signers must state their purpose.
   public static let mDL = "org.iso.18013.5.1.mDL"
   /// `mdoc-mdlDS` (ISO/IEC 18013-5, B.1.4).
   public static let documentSignerUsage = "1.0.18013.5.1.2"

@@ -31,6 +31,8 @@ import Testing
       let environment = EnvironmentSecrets()
       setenv("MDOC_TEST_SCHEMA", try Hex.encode(Random.bytes(32)), 1)
       setenv("MDOC_TEST_SCHEMA_KEY", MerchantFixture.key, 1)
+      // The credentials of systemd.
+      setenv("CREDENTIALS_DIRECTORY", path, 1)
       try body { configuration in
         try folder.write("mdoc.json", configuration.serialized())
         do throws(StartError) {
@@ -59,12 +61,22 @@ import Testing
     }
   }
 
+  @Test(arguments: ["absent", "..", ".", "../sealing.key", "/etc/passwd"])
+  func `a credential is a file of its folder`(name: String) async throws {
+    try await withChecks { check in
+      let place = "/sealing_keys/0/file/credential"
+      #expect(try check(LiveFolder.everyMember.with(["credential": "sealing.key"], at: "/sealing_keys/0/file")) == [])
+      let refused = LiveFolder.everyMember.with(["credential": .string(name)], at: "/sealing_keys/0/file")
+      #expect(try check(refused).map(\.pointer) == [place])
+    }
+  }
+
   @Test func `the reader knows the members of the schema, and no others`() async throws {
     let walk = SchemaWalk(Self.schema, LiveFolder.everyMember)
     try await withChecks { check in
       for (pointer, names) in walk.objects {
         let configuration = LiveFolder.everyMember.with(true, at: pointer + "/unheard_of")
-        let expected = "is not known here; known here: \(names.joined(separator: ", "))"
+        let expected = "is unknown; must be one of \(names.joined(separator: ", "))"
         let found = try check(configuration).first { $0.pointer == pointer + "/unheard_of" }
         #expect(found?.detail == expected, "\(pointer)")
         #expect(!violations(configuration).isEmpty)

@@ -8,7 +8,7 @@ package struct MockAnchor: Sendable {
   package let name: String
   /// DER.
   package let certificate: [UInt8]
-  /// The document types for which the anchor is trusted.
+  /// The anchor's trusted document types.
   package fileprivate(set) var docTypes: [String]
   /// Extended key usages. A document signer must have one of them.
   package let extendedKeyUsages: [String]
@@ -42,7 +42,7 @@ enum AnchorKind: String, Sendable, CaseIterable {
   case notCA = "iaca-not-ca"
   case expired = "iaca-expired"
   case notYetValid = "iaca-not-yet-valid"
-  /// Its self-signature does not verify, but verifiers do not check it for a pinned anchor (RFC 5280, 6.1.1 (d)).
+  /// A self-signature that does not verify; verifiers do not check it for a pinned anchor (RFC 5280, 6.1.1 (d)).
   case brokenSelfSignature = "iaca-broken-self-signature"
   /// Allows one certificate between itself and the signer, as Apple's Digital ID root does.
   case pathLengthOne = "iaca-path-length-1"

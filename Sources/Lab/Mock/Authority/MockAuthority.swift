@@ -11,8 +11,8 @@ package struct MockAuthority: Sendable {
   package let stateOrProvince: String
   /// The addresses of its lists in certificates and documents.
   package private(set) var addresses: MockAddresses
-  /// A document signer of another authority, its certificate first, in place of this authority's own, and the time from
-  /// which that certificate is valid.
+  /// A document signer of another authority, which replaces this authority's own: its key, its chain with its
+  /// certificate first, and the start of that certificate's validity.
   package var givenSigner: (key: PrivateKey, chain: [[UInt8]], notBefore: Timestamp)?
   let seed: MockSeed
 
@@ -29,7 +29,7 @@ package struct MockAuthority: Sendable {
     self.addresses = addresses
   }
 
-  /// The seed, by which another mock wallet becomes the same authority.
+  /// The seed. Another mock wallet with this seed has the same authority.
   package var seedBytes: [UInt8] { seed.secret }
 
   /// Returns the same authority, with its lists at other addresses.

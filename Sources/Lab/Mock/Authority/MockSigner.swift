@@ -59,10 +59,10 @@ struct MockSigner: Sendable {
 }
 
 extension MockSigner {
-  /// The purpose for which the mock authority certifies a signer.
+  /// The certified purpose of a signer.
   struct Role: Sendable {
     let keyLabel: String
-    /// The number of days for which the certificate is valid.
+    /// The certificate's validity in days.
     let days: Int64
     let subject: @Sendable (MockAuthority) -> CertificateName
     /// The certificate's extensions besides its key identifiers and the mock's marker.
@@ -120,14 +120,14 @@ extension MockAuthority {
 
   /// The provider of mock VICALs.
   ///
-  /// - Parameter label: of the key, for several providers of the same name.
+  /// - Parameter label: the key's label, different for each provider of the same name.
   func vicalProvider(key label: String = "vical root") throws -> CertificateIssuer {
     try issuer("mdoc Mock VICAL Root", key: label)
   }
 
   /// The operator of mock lists of trusted entities.
   ///
-  /// - Parameter label: of the key, for several authorities of the same name.
+  /// - Parameter label: the key's label, different for each authority of the same name.
   func schemeOperator(key label: String = "root") throws -> CertificateIssuer {
     CertificateIssuer(
       name: SchemeOperator.certificateName("mdoc Mock list operator root"),

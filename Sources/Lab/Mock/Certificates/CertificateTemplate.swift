@@ -22,7 +22,7 @@ struct CertificateTemplate: Sendable {
     set { extensions.set(newValue) { $0.oid == oid } }
   }
 
-  /// Names the revocation list at this address.
+  /// Sets the address of the revocation list.
   mutating func nameList(at address: String) {
     self[oid: CertificateExtension.crlDistributionPointsOID] = .crlDistributionPoint(uri: address)
   }
@@ -96,7 +96,7 @@ struct CertificateName: Sendable {
 /// A signature algorithm by its object identifier (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC 8410).
 struct CertificateAlgorithm: Sendable {
   var oid: String
-  /// Nil for EdDSA, which includes its hash.
+  /// The hash; nil for EdDSA, which includes its own.
   var hash: HashAlgorithm?
 
   static let ecdsaWithSHA1 = CertificateAlgorithm(oid: "1.2.840.10045.4.1", hash: .sha1)

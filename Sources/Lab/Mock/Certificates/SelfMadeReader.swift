@@ -20,8 +20,8 @@ package struct SelfMadeReader: Sendable {
 
   /// - Parameters:
   ///   - name: the relying party's name.
-  ///   - host: the host of the address to which wallets respond.
-  ///   - listAddress: the address of the revocation list, named in both certificates.
+  ///   - host: the host of the address for wallets' responses.
+  ///   - listAddress: the address of the revocation list, for both certificates.
   package init(name: String, host: String, revocationList listAddress: String, at now: Timestamp) throws {
     let issuer = CertificateIssuer(
       name: CertificateName(country: nil, state: nil, organization: name, commonName: "\(name) reader authority"),

@@ -148,7 +148,7 @@ func mobileSecurityObject(_ setup: DocumentSetup, digests: [DigestNamespace], de
 package struct MockIssuing: Sendable {
   /// SHA-256, SHA-384 or SHA-512.
   package var digestAlgorithm = HashAlgorithm.sha256
-  /// Seconds since `signed` and `validFrom`.
+  /// Seconds from `signed` and `validFrom` until now.
   package var age: Int64 = Seconds.day
   /// Seconds until `validUntil`.
   package var remainingLifetime: Int64 = 30 * Seconds.day

@@ -16,7 +16,7 @@ import CBOR
 extension MockDocumentData {
   private static let shape = Shape.object(
     "document", "A document's elements.", { MockDocumentData(docType: $0, namespaces: $2, ageThresholds: $1 ?? []) },
-    Field("doc_type", \.docType, .text(), "Such as org.iso.18013.5.1.mDL; mdoc catalogue lists more."),
+    Field("doc_type", \.docType, .text(), "For example org.iso.18013.5.1.mDL; mdoc catalogue lists more."),
     .optional(
       "age_over", \.writtenThresholds, Shape<Int>.whole(0...99).list(0...100),
       "The NN of each age_over_NN that the issuer attests, computed from birth_date."),
@@ -125,7 +125,7 @@ extension CBORValue {
       "jpeg_portrait",
       [
         "type": "integer", "minimum": 0, "maximum": 16_777_216,
-        "description": "The mock portrait with this number of bytes, or unchanged for 0.",
+        "description": "The mock portrait, padded to this number of bytes; 0 leaves it unchanged.",
       ],
       { json in
         json.integer.flatMap { (0...16 << 20).contains($0) ? .bytes(MockPortrait.jpeg(padded: Int($0))) : nil }

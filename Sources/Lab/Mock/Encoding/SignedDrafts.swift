@@ -6,7 +6,7 @@ import Cryptography
 /// COSE (RFC 9053; ISO/IEC 18013-5, Table 22) and JOSE (RFC 7518, 3.4; RFC 8037, 3.1).
 struct CurveIdentifiers {
   let oid: String
-  /// In COSE: the curve, the algorithm, and the fully specified algorithm, which also names the curve (RFC 9864).
+  /// In COSE: the curve, the algorithm, and the fully specified algorithm, which also identifies the curve (RFC 9864).
   let curve, algorithm, fullySpecified: Int64
   let jws: String
 

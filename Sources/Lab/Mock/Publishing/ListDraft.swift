@@ -205,7 +205,7 @@ extension ListDraft {
     otherStatus ?? .map([(kind == .status ? "status_list" : "identifier_list", reference.value)])
   }
 
-  /// Makes all that is signed.
+  /// Makes the signed content.
   mutating func prepare(_ mutation: MockMutation) throws {
     try mutation.apply(Stages.signer, to: &self)
     try mutation.apply(Stages.list, to: &self)

@@ -144,7 +144,7 @@ extension ListDraft {
     "vical": { try $0.vicalProvider() }, "vicalLookAlike": { try $0.vicalProvider(key: "vical look-alike") },
     "operatorLookAlike": { try $0.schemeOperator(key: "look-alike") },
     "other": { try $0.issuer("mdoc Mock other root", key: "vical other root") },
-    // For status lists only.
+    // An authority only for status lists.
     "status": { try $0.issuer("mdoc Mock Status CA", key: "status list root") },
   ]
 

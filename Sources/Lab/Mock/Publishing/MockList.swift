@@ -49,13 +49,13 @@ package struct MockList: MockDeclared {
   }
 
   package let kind: Kind
-  /// Its code is the rejection of the list, or the finding about a document or signer that names the list. It has no
-  /// code if all is good.
+  /// The declared code is the rejection of the list, or the finding about a document or signer that refers to the list;
+  /// there is none if all is good.
   package let declaration: MockDeclaration
   /// The code that rejects the good authority's licence if only this list of anchors is trusted; nil if the licence is
   /// accepted.
   package private(set) var documentCode: Code?
-  /// True if the code is found only after the good list of the same time.
+  /// True if the code is found only after the good list of the same time was accepted.
   package private(set) var followsGood = false
   /// True for a JSON Web Token, which only some policies accept.
   package var isJWT = false
@@ -108,7 +108,7 @@ extension MockList {
   package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
   /// The type of services that sign status lists.
   package static let revocationService = "http://uri.etsi.org/19602/SvcType/mDL/Revocation"
-  /// The document types for which test mode trusts the issuing services.
+  /// The document types of the issuing services in test mode.
   package static let docTypes = [MockDocType.mDL, MockDocType.photoID]
 
   /// The document's index in a status list, and the number of entries.

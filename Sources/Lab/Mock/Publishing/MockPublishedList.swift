@@ -40,7 +40,7 @@ package struct MockPublishedList: MockDeclared {
     try list.published(by: authority, for: issuer, at: authority.addresses.base + path, now: now)
   }
 
-  /// A correct response. Its document's status, or its signer's certificate, names this list.
+  /// A correct response, with a document whose status or signer's certificate refers to this list.
   package var variant: MockVariant {
     MockVariant(
       declaration,
@@ -77,7 +77,7 @@ extension MockPublishedList {
     (MockList.Kind.crl, "The signer's revocation list"), (.status, "The document's status list"),
   ].flatMap { kind, subject in
     [
-      ("unreachable", "is unavailable", Manner.isUnavailable), ("silent", "is requested without a reply", .isSilent),
+      ("unreachable", "is unavailable", Manner.isUnavailable), ("silent", "is never sent", .isSilent),
     ].map { fault, summary, manner in
       let declaration = MockDeclaration(
         "\(kind.rawValue)-\(fault)", "\(subject) \(summary).", cases: "R04",

@@ -91,7 +91,7 @@ enum EditFunctions {
     "isOdd": { .bool(try $0.bytes(0).last.map { $0 & 1 == 1 } ?? false) },
   ]
 
-  /// For bytes, texts and arrays.
+  /// Functions for bytes, texts and arrays.
   private static let sequences: [String: Function] = [
     "firstHalf": { try $0(0).sliced { $0.prefix($0.count / 2) } },
     "first": { arguments in try arguments(1).sliced { try $0.prefix(arguments.integer(0)) } },
@@ -115,7 +115,7 @@ enum EditFunctions {
     "float": { .double(Double(try $0.integer(0))) },
     "decimal": { .text(String(try $0.integer(0))) },
     "byte": { .bytes([UInt8(truncatingIfNeeded: try $0.integer(0))]) },
-    // The rest after the first such text.
+    // The part of a text after the first occurrence of another text.
     "after": { arguments in
       let (mark, text) = (try arguments.text(0), try arguments.text(1))
       return .text(text.firstRange(of: mark).map { String(text[$0.upperBound...]) } ?? text)

@@ -3,8 +3,8 @@ import CBOR
 
 /// Reads edits of a table of variants.
 ///
-/// Edits are separated by `;`. Each edit names a stage (`Stages`), a part of its draft, then keys and indices. A path
-/// that begins with a dot has the stage of the previous edit:
+/// Edits are separated by `;`. Each edit consists of a stage (`Stages`), a part of its draft, then keys and indices. A
+/// path that begins with a dot has the stage of the previous edit:
 /// - `mso.version = "9.9"`, `issuerAuth.unprotected[33] = [it]`, `delete mso.deviceKeyInfo.deviceKey[-3]`
 /// - `duplicate response.status`, `duplicate mso.docType = "org.example.other.1"`
 /// - `setup.signer("P-384")`: an action of the stage

@@ -120,11 +120,11 @@ private struct NamedList {
   let list: MockList
   /// The name of a CRL's issuer (`MockAuthority.listIssuer`); nil for the good authority.
   var issuer: String?
-  /// Nil for the authority's own address. An address that starts with a slash is below the authority's address.
+  /// The list's address; nil for the authority's own. An address that starts with a slash is below the authority's.
   var address: String?
   /// `nobody`, or a fault of `MockPublication`.
   var fault: String?
-  /// True if the document or a certificate names it.
+  /// True if the document or a certificate refers to the list.
   var isNamed = true
 
   init(_ list: MockList) { self.list = list }
@@ -155,7 +155,7 @@ private struct NamedList {
     return MockPublication(address: address, reply: .list(bytes: bytes, mediaType: list.mediaType))
   }
 
-  /// Names the list in the document's status, or in the certificate that the CRL's issuer has signed.
+  /// Puts a reference to the list into the document's status, or into the certificate that the CRL's issuer has signed.
   func name(in setup: inout DocumentSetup, status: inout MapDraft) throws {
     let address = address(setup.authority)
     if list.kind != .crl {

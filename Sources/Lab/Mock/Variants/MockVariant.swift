@@ -147,7 +147,7 @@ extension MockVariant {
     case .annexC: (protocolName == MockProtocol.annexC, "responses over org-iso-mdoc")
     case .openID4VP: (isVersion1, "responses over OpenID4VP 1.0")
     case .openID4VPEncrypted: (isVersion1 && isEncrypted, "encrypted responses over OpenID4VP 1.0")
-    case .openID4VPClear: (isVersion1 && !isEncrypted, "clear responses over OpenID4VP 1.0")
+    case .openID4VPClear: (isVersion1 && !isEncrypted, "unencrypted responses over OpenID4VP 1.0")
     case .openID4VPDigitalCredentials: (isWeb, "responses over OpenID4VP 1.0 and the Digital Credentials API")
     case .openID4VPRedirect: (isRedirect, "responses over OpenID4VP 1.0 by redirect or QR code")
     case .annexB: (isAnnexB, "responses over openid4vp-iso-18013-7-annex-b")

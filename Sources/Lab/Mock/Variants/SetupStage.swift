@@ -82,7 +82,7 @@ extension Stages {
         setup.added.append((setup.mainNamespace, element.identifier))
       }
     },
-    // For a photo ID: a birth date 21 years ago, without day, month and the year's last digit. An mDL gets none.
+    // For a photo ID: a birth date 21 years ago, without day, month and the year's last digit; not for an mDL.
     "approximateBirthDate": { setup, _ in
       setup.data.ageThresholds = []
       guard setup.mainNamespace == MockNamespace.photoID else {
@@ -111,7 +111,7 @@ extension Stages {
       setup.signer.further = [[UInt8]](
         repeating: try setup.authority.goodRoot(at: setup.now), count: try arguments.integer(0))
     },
-    // Permits names of another organization, by constraints that are not critical.
+    // Adds non-critical name constraints that permit only another organization.
     "constrainNames": { setup, arguments in
       var permitted = setup.signer.certificate.subject
       permitted.set(CertificateName.organization, to: DER.utf8String(try arguments.text(0)))
@@ -128,7 +128,7 @@ extension Stages {
       setup.signer.certificate.subject.attributes.insert(
         (CertificateName.uniqueIdentifier, DER.bitString(SubjectPublicKeyInfo.der(of: decoy))), at: 0)
     },
-    // An EdDSA key cannot sign with SHA-1. The certificate then only names the algorithm.
+    // An EdDSA key cannot sign with SHA-1. The certificate then only contains the algorithm's identifier.
     "signWithSHA1": { setup, _ in
       var algorithm = CertificateAlgorithm.ecdsaWithSHA1
       if setup.signer.issuerKey.curve.family != .weierstrass { algorithm.hash = nil }

@@ -6,7 +6,7 @@ import LongfellowProver
 
 /// The stages in the making of a response, in their order.
 enum Stages {
-  /// Every stage that a table can name.
+  /// Every stage for tables.
   static let all: [any AnyEditStage] =
     [
       settings, session, setup, items, digests, disclosure, mso, issuerAuth, issuerAuthParts, deviceAuth,
@@ -124,7 +124,7 @@ enum Stages {
       "recipientKey": EditPart(
         get: { .bytes($0.session.recipientKey.encoded) },
         set: { $0.session.recipientKey = try PublicKey(curve: .p256, encoded: try [UInt8](edited: $1)) }),
-      // For the session as the relying party knows it.
+      // The session as the relying party knows it.
       "expected.merchantID": .reading { .text($0.expected.merchantID) },
       "expected.teamID": .reading { .text($0.expected.teamID) },
       "expected.transcript": .reading { .bytes(MockSessionTranscript.apple($0.expected)) },

@@ -1,7 +1,7 @@
 import Base
 import CBOR
 
-/// A table of variants, one on each line, for people who do not write Swift and for programs in other languages.
+/// A table of variants, one on each line, readable without Swift and by programs in other languages.
 ///
 /// - A row is `name | edits | codes | rules | sentence`. `EditParser` reads the edits. The first code is the primary
 ///   code; codes after the word `warns` warn. The rules are rows of the project's list of negative cases.

@@ -21,7 +21,7 @@ struct DocumentBuilder {
     let signer = setup.signer
     try mutation.apply(Stages.setup, to: &setup)
     if wallet.authority.givenSigner != nil, try !setup.signer.isCertified(like: signer) {
-      throw MockError.nothingToChange("it needs another certificate than the given signer's")
+      throw MockError.nothingToChange("it needs a certificate other than the given signer's")
     }
     let dated = setup.data.attestingAges(on: setup.validityStart.date)
     var items = ItemsDraft(setup: setup, namespaces: try .init(issuing: dated, seed: seed, style: setup.style))
@@ -139,7 +139,7 @@ struct DocumentSetup: Sendable {
     useDigests(issuing.digestAlgorithm)
   }
 
-  /// The time for which the issuer computes ages: `validFrom`, or `now` if `validFrom` is not a date.
+  /// The reference time of the issuer's ages: `validFrom`, or `now` if `validFrom` is not a date.
   fileprivate var validityStart: Timestamp {
     if case .tagged(0, .text(let text)) = validity.validFrom, let time = Timestamp(rfc3339: text) { time } else { now }
   }

@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 import Longfellow
 
-/// A mock wallet with documents of the mock authority. Its responses are correct, or wrong in any named way.
+/// A mock wallet with documents of the mock authority. Its responses are correct, or have a variant's deviation.
 ///
 /// The same seed, data, request, session, variant and time give the same bytes.
 package struct MockWallet: Sendable {
@@ -14,8 +14,8 @@ package struct MockWallet: Sendable {
   package let issuing: MockIssuing
   /// Makes zero-knowledge proofs; nil for a wallet that makes none.
   package let prover: MockProver?
-  /// Whether a DCQL query is answered in full or not at all, as OpenID4VP 1.0, 6.4.2 prescribes. If not, the wallet
-  /// answers in part, so that a rejection can be tested.
+  /// Whether the wallet fulfils a DCQL query in full or not at all, as OpenID4VP 1.0, 6.4.2 prescribes. If false, the
+  /// wallet also responds in part, so that a rejection can be tested.
   package var answersOnlyInFull = false
 
   package init(
@@ -44,7 +44,7 @@ package struct MockWallet: Sendable {
       var plaintext = PlaintextDraft(response: response)
       try mutation.apply(Stages.plaintext, to: &plaintext)
       let message = plaintext.value.encoded()
-      // Each message has a key of its own: two variants of one session must not share a GCM key and nonce.
+      // Each message has its own key: two variants of one session must not share a GCM key and nonce.
       let ephemeral = try seed.child("hpke", context: message).key("ephemeral", on: .p256)
       var fields = try envelope.seal(message, ephemeralKey: ephemeral)
       try mutation.apply(Stages.envelope, to: &fields)
@@ -220,7 +220,7 @@ extension MockRequest.Document {
     ].map { (MockNamespace.mDL, $0) },
     ageOver: [21])
 
-  /// Elements of an mDL, for which only a proof is accepted, by any circuit that fits.
+  /// Elements of an mDL. Only a proof is accepted, by any circuit that fits.
   package static func proven(elements: [String], ageOver: [Int]) -> MockRequest.Document {
     var document = MockRequest.Document(
       docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)

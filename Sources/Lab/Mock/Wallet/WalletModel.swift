@@ -20,7 +20,7 @@ package struct WalletModel: Sendable {
   package let name: String
   /// The rules for version 1.0 of a DeviceRequest, and for later versions; nil if the code was not read.
   private var first, later: Reading?
-  /// Nil if OpenID4VP was not tried. Otherwise the wallet follows OpenID4VP 1.0, 6.4.
+  /// The reaction to proofs; nil if OpenID4VP was not tried. Otherwise the wallet follows OpenID4VP 1.0, 6.4.
   package let proofs: Proofs?
 
   package var readsDeviceRequests: Bool { first != nil }

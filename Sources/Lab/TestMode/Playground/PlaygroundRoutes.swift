@@ -37,7 +37,7 @@ enum PlaygroundRoutes {
     }
   }
 
-  /// Throws `api.not_found` unless the `Host` header names this machine.
+  /// Throws `api.not_found` unless the `Host` header is a name of this machine.
   private static func checkHost(_ call: RouteCall) throws(ServiceError) {
     guard let host = call.request.headers.single("Host"), ListenAddress.isThisMachine(host) else {
       throw ServiceError(.apiNotFound)
@@ -76,11 +76,11 @@ struct PlaygroundAsset: Sendable {
       body: PackageResources.playground_html),
     .init(
       path: "/check", operation: "getCheckPage",
-      summary: "A page that verifies bytes of your own, in a browser on this machine.", mediaType: text("html"),
+      summary: "A page that verifies your own bytes, in a browser on this machine.", mediaType: text("html"),
       body: PackageResources.check_html),
     .init(
       path: "/wallet", operation: "getWalletPage",
-      summary: "A wallet that answers a link of this server, in a browser on this machine.", mediaType: text("html"),
+      summary: "A wallet for links of this server, in a browser on this machine.", mediaType: text("html"),
       body: PackageResources.wallet_html),
     .init(
       path: "/playground/style.css", operation: "getPlaygroundStyle", summary: file, mediaType: text("css"),
@@ -116,7 +116,7 @@ enum PlaygroundConfiguration {
     let protocols = service.protocolNames
     return [
       "api_key": .string(apiKey),
-      // By these the mock wallet of another process is a wallet of this server's mock authority.
+      // With these values, the mock wallet of another process has documents of this server's mock authority.
       "mock": ["seed": .string(Hex.encode(authority.seedBytes)), "lists": .string(authority.addresses.base)],
       "apple": .array(
         apple.map { merchant in
@@ -167,8 +167,8 @@ enum PlaygroundConfiguration {
   /// proof.
   private static func presets(_ offered: [String], circuits: CircuitLibrary?) -> JSON {
     var presets = [
-      preset("over-18", "Over 18", "a driving licence, one answer", [driving([], ages: [18])], inApp: true),
-      preset("over-21", "Over 21", "a driving licence, one answer", [driving([], ages: [21])], inApp: true),
+      preset("over-18", "Over 18", "a driving licence, yes or no", [driving([], ages: [18])], inApp: true),
+      preset("over-21", "Over 21", "a driving licence, yes or no", [driving([], ages: [21])], inApp: true),
       preset(
         "full-identity", "Full identity", "names, portrait, birth, address",
         [driving(["family_name", "given_name", "portrait", "birth_date", "resident_address", "document_number"])],
@@ -249,7 +249,7 @@ enum PlaygroundConfiguration {
       }
     })
 
-  /// The elements of the standard request, for which the variants' codes hold.
+  /// The elements of the standard request, to which the variants' codes apply.
   private static func preset(_ docType: String) -> JSON {
     let document = MockRequest.standard.documents.first { $0.docType == docType }
     return .array(

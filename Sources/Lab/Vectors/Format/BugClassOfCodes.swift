@@ -53,10 +53,10 @@ extension BugClass {
 }
 
 extension TestVector.Importance {
-  /// Variants and cases whose verdict is a choice of this project. Limits of other verifiers may be wider, RFC 7516, 4
-  /// also allows a reader to take the last of two equal members and not to support `zip`, some wallets wrap clear
-  /// parameters in a JWT. ISO/IEC 18013-5 has no fractions of seconds, and no difference of clocks; a verifier may refuse
-  /// a proof that it did not ask for.
+  /// Variants and cases whose verdict is a choice of this project. Limits of other verifiers may be wider. RFC 7516, 4
+  /// also allows a reader to take the last of two equal members, and not to support `zip`. Some wallets wrap
+  /// unencrypted parameters in a JWT. ISO/IEC 18013-5 has no fractions of seconds, and no clock skew. A verifier may
+  /// refuse a proof that it did not ask for.
   package static let choices: Set<String> = [
     "dates-with-fraction",
     "chain-100", "signer-20-kilobytes", "signer-1-megabyte", "cbor-too-many-items", "cbor-nested-embedded",

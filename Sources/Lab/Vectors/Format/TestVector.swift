@@ -1,12 +1,12 @@
 import Base
 import Mdoc
 
-/// One case of the corpus: a response with at most one fault, its circumstances, and the expected judgement. It names
-/// its trust anchors, and contains everything else.
+/// One case of the corpus: a response with at most one fault, its circumstances, and the expected judgement. It refers
+/// to its trust anchors, and contains everything else.
 package struct TestVector: Sendable, Hashable {
   /// The file's name without `.json`.
   package var id = ""
-  /// One sentence on the fault.
+  /// The fault in one sentence.
   package var description = ""
   /// The clause that decides it.
   package var reference = ""
@@ -47,7 +47,7 @@ package struct VectorPolicy: Sendable, Hashable {
   /// True if a warning rejects the response.
   package var isStrict = false
   package var clockSkew = Limits.clockSkew
-  /// True if mock certificates are trusted. The corpus has only mock certificates; a live server trusts none of them.
+  /// True if mock certificates are trusted. The corpus has only mock certificates, which a live server never trusts.
   package var trustsTestCertificates = true
   package var revocation = RevocationPolicy.off
   package var allowsJWTStatusLists = false

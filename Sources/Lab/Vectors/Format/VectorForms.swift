@@ -7,7 +7,7 @@ struct Member<Root: Sendable>: Sendable {
   let name: String
   let schema: Schema
   var isRequired = false
-  /// Sets the member in a value, or notes a fault.
+  /// Sets the member in a value, or records a fault.
   let read: @Sendable (JSON, _ pointer: String, inout Root, inout Faults) -> Void
   /// Writes the member; nil if it is omitted. The second value is an object without optional members, for comparison.
   let write: @Sendable (Root, Root) -> JSON?

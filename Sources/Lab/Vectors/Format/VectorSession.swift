@@ -45,7 +45,7 @@ package enum VectorSession: Sendable, Hashable {
   }
 
   package struct OpenID4VP: Sendable, Hashable {
-    /// The protocol's name in the HTTP API. It tells the channel of the request and the response.
+    /// The protocol's name in the HTTP API. The name states the channel of the request and the response.
     package let protocolName: String
     package var nonce = ""
     /// The website, over the Digital Credentials API; otherwise empty.
@@ -165,8 +165,8 @@ extension VectorSession.OpenID4VP {
 }
 
 extension Member {
-  /// The uncompressed point of a P-256 scalar, for verifiers that take both. It is written beside the scalar; its value is
-  /// ignored when read.
+  /// The uncompressed point of a P-256 scalar, for verifiers that also take the point. It is written beside the scalar;
+  /// its value is ignored when read.
   fileprivate static func publicKey(_ name: String, of scalar: @escaping @Sendable (Root) -> [UInt8]?) -> Member {
     Member(name: name, schema: Shape.bytes.schema.asMember("")) { json, pointer, _, faults in
       _ = Shape.bytes.read(json, pointer, &faults)

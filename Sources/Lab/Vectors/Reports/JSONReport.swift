@@ -1,6 +1,6 @@
 import Base
 
-/// A run as JSON, for programs.
+/// A run as JSON.
 package enum JSONReport {
   package static func json(_ report: RunReport) -> JSON {
     [

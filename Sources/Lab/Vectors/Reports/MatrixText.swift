@@ -7,7 +7,7 @@ package struct MatrixText: Sendable {
 
   package init(_ matrix: VerifierMatrix) { self.matrix = matrix }
 
-  /// - Parameter showsCases: whether to name each case with a wrong verdict. Inform the verifier's maintainers before
+  /// - Parameter showsCases: whether to list each case with a wrong verdict. Inform the verifier's maintainers before
   ///   publication.
   package func markdown(showsCases: Bool = true) -> [UInt8] {
     let names = matrix.runs.map { Self.plain($0.title) }
@@ -84,12 +84,12 @@ package struct MatrixText: Sendable {
   // MARK: Words
 
   private let introduction =
-    "Each verifier ran the cases for the profiles that it claims, in the strictest use that its documentation "
+    "Each verifier ran the cases for its claimed profiles, in the strictest use that its documentation "
     + "describes. A cell shows how many wrong responses of a class it accepted, and how many it was given."
 
   private static let key =
     "The table counts only wrong responses that every verifier must refuse; a dash means that none was given. The "
-    + "cases are made up. A count says nothing about a product that adds checks of its own to a library."
+    + "cases are made up. A count says nothing about a product that adds its own checks to a library."
 
   private static let casesAreElsewhere =
     "The cases are not named here until the verifiers' maintainers know of them. `mdoc vectors matrix` names them on "
@@ -119,7 +119,7 @@ package struct MatrixText: Sendable {
 
   // MARK: Cases
 
-  /// Cases on which any verifier gave a wrong verdict, with all verdicts.
+  /// Cases with a wrong verdict of any verifier, with all verdicts.
   private struct Table {
     let title: String
     let rows: [(summary: CaseSummary, cells: [String])]

@@ -13,7 +13,7 @@ package struct VerifierMatrix: Sendable {
     package var judged = 0
     /// The wrong responses that the verifier accepted.
     package var letThrough: [VectorResult] = []
-    /// The cases on which the verifier ended or gave no reply.
+    /// The cases that ended the verifier or got no reply.
     package var withoutVerdict: [VectorResult] = []
 
     var isGood: Bool { letThrough.isEmpty && withoutVerdict.isEmpty }

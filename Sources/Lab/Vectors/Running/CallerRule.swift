@@ -1,8 +1,8 @@
 import Base
 import Mdoc
 
-/// A rule that a library may leave to its caller. A harness names the rules that its library has no option for, and the
-/// runner leaves out the cases about them.
+/// A rule that a library may leave to its caller. A harness lists the rules for which its library has no option, and
+/// the runner skips the cases about these rules.
 package enum CallerRule: String, Sendable, Hashable, CaseIterable {
   /// A warning rejects.
   case strict
@@ -15,7 +15,7 @@ package enum CallerRule: String, Sendable, Hashable, CaseIterable {
   case allDocuments = "all-documents"
   /// An anchor vouches for some document types, is a document signer, or comes from a signed list.
   case anchors
-  /// Comparing a verified response with the request, and limiting its size. The case is asked, and left out if the
+  /// Comparing a verified response with the request, and limiting its size. The case is run, and skipped if the
   /// verifier accepts the response.
   case acceptance
 

@@ -27,7 +27,7 @@ package struct ExpectedFailures: Sendable, Hashable {
     guard digest == nil || reasons.isEmpty else { throw SuiteError(path: path, problem: "has both a digest and ids") }
   }
 
-  /// True if the digest matches a run's failures. A list always fits: `holding` names each case that differs.
+  /// True if the digest matches a run's failures. A list always matches: `holding` lists each case that differs.
   package func fits(_ report: RunReport) -> Bool {
     let ids = report.failures.map { $0.summary.id + "\n" }.sorted().joined()
     return digest.map { $0 == Hex.encode(HashAlgorithm.sha256.hash(Array(ids.utf8))) } ?? true

@@ -2,9 +2,9 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// One running process of a harness, in a process group of its own.
+/// One running process of a harness, in its own process group.
 package struct HarnessChild: Sendable {
-  /// Also the id of its group.
+  /// The process, whose id is also the id of its group.
   private let process: pid_t
   /// A socket, since a write to a socket can be made without raising SIGPIPE.
   private let input: Int32

@@ -110,7 +110,7 @@ package final class HarnessProcess: Sendable {
   }
 }
 
-/// The way in which a verifier failed to reply.
+/// The reason why a verifier did not reply.
 package enum VerifierError: Error, Sendable, Hashable {
   /// The process ended: its signal or its exit status, as text.
   case crashed(String)
@@ -141,7 +141,7 @@ package struct HarnessDescription: Sendable, Hashable {
   package var language: String?
   /// The verifier's claims. Nil if it claims nothing in particular: it then gets every case.
   package var profiles: [VectorProfile]?
-  /// The rules that the verifier has no option for, and leaves to its caller.
+  /// The rules that the verifier leaves to its caller, for lack of an option.
   package var leaves: [CallerRule] = []
   /// The calls and their options.
   package var use: String?

@@ -43,7 +43,7 @@ package struct Judgement: Sendable, Hashable {
   static let emptyStore = Judgement(
     isAccepted: false, codes: [Code.trustStoreEmpty.rawValue], warnings: [], stage: .authenticate)
 
-  /// The judgement on a malformed vector, for which no verdict is right.
+  /// The judgement on a malformed vector, which has no right verdict.
   static func invalid(_ problem: String) -> Judgement { Judgement(isAccepted: false, codes: ["vector: \(problem)"]) }
 
   private static func stage(

@@ -7,7 +7,7 @@ package struct Measurement: Sendable, Hashable {
   package let inputBytes: Int
   /// Seconds of processor time of the whole process.
   package let processorSeconds: Double
-  /// Bytes by which resident memory rose at its peak, without the response; nil if unknown.
+  /// The peak increase of resident memory in bytes, without the response; nil if unknown.
   package let peakMemory: Int?
 
   /// `2.4 MiB`; nil if unknown.
@@ -41,7 +41,7 @@ package struct Meter {
     start = CPUClock.process() / 1e6
   }
 
-  /// Bytes by which resident memory has risen, without freed memory; nil if unknown.
+  /// The increase of resident memory in bytes, without freed memory; nil if unknown.
   package func residentRise() -> Int? {
     malloc_trim(0)
     return resident.flatMap { before in Self.status("VmRSS:").map { max(0, $0 - before) } }

@@ -126,9 +126,9 @@ package struct VectorResult: Sendable {
   package var outcome: Outcome
   package let judgement: Judgement?
   package let seconds: Double
-  /// Nil if the run does not measure.
+  /// The measured cost; nil if the run does not measure.
   package var measurement: Measurement?
-  /// The way in which the verifier ended without a verdict; nil if it gave a verdict.
+  /// The verifier's end without a verdict; nil if it gave a verdict.
   package var end: VerifierError?
 
   package init(
@@ -189,7 +189,7 @@ extension VectorExpectation {
 package struct CaseSummary: Sendable, Hashable {
   package enum Expectation: Sendable, Hashable {
     case accepted
-    /// Refused with these codes; empty if the suite names no codes.
+    /// Refused with these codes; empty if the suite states no codes.
     case refused([String])
     /// Accepted or refused. If there is an output, it must be correct.
     case either

@@ -12,7 +12,7 @@ package enum VerdictError: Error, Sendable {
   /// There is no verifier, or it is silent. The run ends.
   case gone(String)
 
-  /// Runs a blocking call on a thread of its own.
+  /// Runs a blocking call on a separate thread.
   package static func blocking<Value: Sendable>(
     _ call: @escaping @Sendable () throws(VerdictError) -> Value
   ) async throws(VerdictError) -> Value {
@@ -41,7 +41,7 @@ package struct VectorRunner: Sendable {
   package let suite: VectorSuite
   /// The verifier's name in reports.
   package let subject: String
-  /// Features that the verifier does not have. Vectors that need one are skipped.
+  /// Features that the verifier does not have. Vectors that need such a feature are skipped.
   package var missingFeatures: Set<String> = []
   /// The verifier's claims. Vectors that need more are skipped. Nil if it claims everything.
   package var profiles: [VectorProfile]?
@@ -138,7 +138,7 @@ package struct VectorRunner: Sendable {
   private func skipReason(_ vector: TestVector) -> String? {
     if let feature = vector.features.first(where: missingFeatures.contains) { return "needs \(feature)" }
     if let profiles, let needed = vector.profiles.first(where: { !profiles.contains($0) }) {
-      return "of the profile \(needed.rawValue), which is not claimed"
+      return "the profile \(needed.rawValue) is not claimed"
     }
     return leaves.first { $0.applies(to: vector, under: suite.anchors) }?.reason
   }

@@ -54,7 +54,7 @@ package struct VerifierFile: Sendable {
     }
   }
 
-  /// The rules by which a reply is a verdict. Without a pointer, the status is the verdict.
+  /// The rules that turn a reply into a verdict. Without a pointer, the status is the verdict.
   package struct Verdict: Sendable {
     /// The call that asks for the verdict; nil if the reply to the response has it.
     package var call: Call?
@@ -85,14 +85,14 @@ package struct VerifierReply: Sendable {
 extension VerifierFile.Verdict {
   /// The judgement in a reply; nil while there is none.
   ///
-  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value that the file does not know.
+  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value not in the file.
   package func judgement(on reply: VerifierReply) throws(VerdictError) -> Judgement? {
     if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status)")) }
     guard let pointer else { return Self.judgement(byStatus: reply.status) }
     let value = reply.json.values(at: pointer).first ?? .null
     guard accepted.contains(value) || refused.contains(value) else {
       if pending.contains(value) || reply.status >= 400 { return nil }
-      throw .other("\(pointer) is \(HarnessDescription.line(value.text(), most: 80)), which the file does not name")
+      throw .other("\(pointer) is \(HarnessDescription.line(value.text(), most: 80)), which the file does not list")
     }
     let found = codes.flatMap { reply.json.values(at: $0) }.compactMap(\.string).unique
     return Judgement(isAccepted: accepted.contains(value), codes: codes.isEmpty ? nil : found)
@@ -109,10 +109,10 @@ extension VerifierFile.Verdict {
 /// JSON in whose strings `${name}` stands for a value, and `${%name}` for a value with percent-encoding.
 package struct Template: Sendable {
   let json: JSON
-  /// The template's place in the file.
+  /// The template's position in the file.
   let pointer: String
 
-  /// The template with its values. A string that is one name becomes the value itself, of any type.
+  /// The template with its values. A string that consists of one `${name}` becomes the value itself, of any type.
   package func filled(_ values: [String: JSON]) -> JSON { Self.filled(json, values) }
 
   /// The template as text with its values.
@@ -201,7 +201,7 @@ extension VerifierFile {
     .form(
       "verifier",
       Entry("name", .text(1...100), "The verifier's name, for the reports."),
-      .ifAny("note", .text(1...1_000), "What must be configured; printed at the start."),
+      .ifAny("note", .text(1...1_000), "The settings that the verifier needs; printed at the start."),
       Entry("not_run", .flag, or: false, "Whether the file was made from a published API and never run."),
       Entry.ifAny(
         "variables", Shape.text(0...1_000).orNull.byName("must be an object with at least one variable"),
@@ -209,7 +209,7 @@ extension VerifierFile {
       .ifAny("prepare", call, "A call before the first session."),
       .ifAny("seed", Template.text, "The seed of the mock authority in hexadecimal; --seed overrides it."),
       .ifAny("lists", Template.text, "The address of the mock authority's lists; --lists overrides it."),
-      Entry("protocols", trial.byName("must be an object with at least one protocol"), "How each protocol is tried.")
+      Entry("protocols", trial.byName("must be an object with at least one protocol"), "Each protocol's calls.")
     ) { context, name, note, isUntried, variables, preparation, seed, lists, trials in
       let outer = given.union((variables ?? []).map(\.name))
       let prepared = outer.union(preparation?.values.map(\.name) ?? [])
@@ -249,7 +249,7 @@ extension VerifierFile {
     for template in templates {
       for name in template.names.subtracting(known).sorted() {
         context.faults.add(
-          template.pointer, "${\(name)} is not known here" + Spelling.hint(for: name, among: known.sorted()))
+          template.pointer, "unknown variable ${\(name)}" + Spelling.hint(for: name, among: known.sorted()))
       }
     }
   }
@@ -266,7 +266,7 @@ extension VerifierFile {
     .ifAny("body", Template.any, "The JSON that is posted."),
     .ifAny("values", pointer.byName("must be an object with at least one pointer"), "Pointers to values of the reply.")
   ) { context, url, command, headers, body, values in
-    if (url == nil) == (command == nil) { context.add("url", "is required, or `command`, but not both") }
+    if (url == nil) == (command == nil) { context.add("url", "set exactly one of `url` and `command`") }
     let action = url.map { Call.Action.http(url: $0, headers: headers, body: body) } ?? .command(command ?? "")
     return Call(action: action, values: values ?? [])
   }
@@ -274,7 +274,7 @@ extension VerifierFile {
   private static let verdict = Shape<Verdict>.form(
     "verdict",
     .ifAny("call", call, "The call that asks for the verdict, until there is one."),
-    .ifAny("value", pointer, "The value that is the verdict. Without it the status is."),
+    .ifAny("value", pointer, "The pointer to the verdict; by default the HTTP status is the verdict."),
     Entry("accepted", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values of an accepted response."),
     Entry("refused", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values of a refused response."),
     Entry("pending", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values before the verdict."),
@@ -294,9 +294,9 @@ extension VerifierFile {
     .ifAny("team_id", Template.text, "The merchant's team."),
     .ifAny("encryption_key", Template.text, "The merchant's encryption key: its P-256 point in base64."),
     .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
-    .ifAny("verdict", verdict, "Where the verdict is. By default the status of the reply to the response."),
+    .ifAny("verdict", verdict, "The source of the verdict; by default the status of the reply to the response."),
     .ifAny(
-      "leave", Shape.text().list(atLeast: 1).byName("must be an object by reason"), "Variants that are not played.")
+      "leave", Shape.text().list(atLeast: 1).byName("must list variants by reason"), "Variants that are not played.")
   ) { _, start, request, origin, merchantID, teamID, key, submit, verdict, leaves in
     Trial(
       start: start, request: request, origin: origin, merchantID: merchantID, teamID: teamID, encryptionKey: key,

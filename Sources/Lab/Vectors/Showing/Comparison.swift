@@ -51,7 +51,7 @@ package struct Comparison: Sendable {
     if !differences.isEmpty { parts.append((title, differences)) }
   }
 
-  /// Nil if there is too much to compare.
+  /// The differences of a layer; nil if there is too much to compare.
   private static func differences(_ layer: ResponseLayer, _ right: ResponseLayer) -> [Difference]? {
     switch (layer.content, right.content) {
     case (.json(let own), .json(let other)):

@@ -71,11 +71,11 @@ package struct VectorSuite: Sendable {
   }
 }
 
-/// The trust anchors that vectors name.
+/// The trust anchors to which vectors refer.
 package struct SuiteAnchors: Sendable {
   private var byName: [String: (anchors: [TrustAnchor], settings: JSON?)] = [:]
 
-  /// Reads the named anchors and all others of the folder.
+  /// Reads the listed anchors and all others of the folder.
   init(in folder: SuiteFolder, named names: Set<String>) throws(SuiteError) {
     for name in names.union(try folder.anchorNames()).sorted() {
       let file = "\(SuiteFolder.anchors)/\(name)"

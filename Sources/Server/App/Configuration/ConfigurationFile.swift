@@ -38,7 +38,7 @@ struct ConfigurationFile: Sendable {
     }
   }
 
-  /// Reads a file that a member names, or the configuration file if the pointer is empty.
+  /// Reads the file of a member, or the configuration file if the pointer is empty.
   func contents(of path: String, at pointer: String, _ faults: inout Faults) -> [UInt8]? {
     let subject = pointer.isEmpty ? "" : "the file \(path) "
     // The contents are nil for pipes and devices, which have no end.
@@ -69,7 +69,7 @@ struct ConfigurationFile: Sendable {
 }
 
 extension Faults {
-  /// Returns the value, or notes the error's text and returns nil.
+  /// Returns the value, or records the error's text and returns nil.
   mutating func attempt<Value, Failure: Error>(
     _ pointer: String, _ make: () throws(Failure) -> Value, text: (Failure) -> String
   ) -> Value? {
@@ -79,7 +79,7 @@ extension Faults {
     }
   }
 
-  /// Notes each duplicate key. `member` is the path of the key within an element, such as `/id`.
+  /// Records a fault for each duplicate key. `member` is the path of the key within an element, such as `/id`.
   mutating func noteDuplicates<Key: Hashable>(
     _ keys: [Key?], at pointer: String, _ member: String, _ detail: (Key) -> String = { "duplicate id \"\($0)\"" }
   ) {

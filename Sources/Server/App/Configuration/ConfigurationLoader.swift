@@ -105,11 +105,11 @@ extension ConfigurationFile {
         "behind_proxy", Shape<Bool>.flag, or: false,
         "Whether a TLS proxy is in front: required beyond loopback, unless `tls` is set.\(restart)"),
       .ifAny("tls", tls, "Certificate and key for TLS without a proxy.\(restart)"),
-      Entry("limits", EdgeConfiguration.limits, or: [:], "Rates and connections of callers."),
+      Entry("limits", EdgeConfiguration.limits, or: [:], "Limits on callers' rates and connections."),
       Entry(
         "trusted_proxies", ProxyRule.proxies, or: [],
-        "Addresses and networks of proxies that may name a client's address; loopback is always trusted.\(restart)"),
-      .ifAny("proxy_header", ProxyRule.headers, "The header in which proxies name the client's address.\(restart)"),
+        "Addresses and networks of proxies that may state a client's address; loopback is always trusted.\(restart)"),
+      .ifAny("proxy_header", ProxyRule.headers, "The header in which proxies state the client's address.\(restart)"),
       .ifAny(
         "public_url",
         Shape.name(
@@ -139,13 +139,13 @@ extension ConfigurationFile {
         "Whether a proof's time may be later on the current day in UTC, as in Google Wallet's proofs."),
       Entry(
         "clock_skew", Shape.integer(0...Limits.longestClockSkew), or: .integer(Limits.clockSkew),
-        "Seconds by which clocks may differ."),
+        "The allowed clock skew, in seconds."),
       Entry(
         "stop_notice", Shape.integer(0...300), or: .integer(StopTimes.standard.notice),
         "Seconds for which `/readyz` replies 503 before a stop begins.\(restart)"),
       Entry(
         "stop_drain", Shape.integer(1...300), or: .integer(StopTimes.standard.drain),
-        "Seconds that a stop gives requests under way to finish.\(restart)"),
+        "Seconds that a stop gives requests in progress to finish.\(restart)"),
       tokenModuleEntry,
       Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first key seals, every key opens."),
       registrarEntry,

@@ -9,10 +9,10 @@ package struct EdgeConfiguration: Sendable {
   var connections: Int?
   var connectionsPerAddress: Int?
   var concurrentRequests: Int?
-  /// Milliseconds that a request may wait for its turn; nil means the transport's defaults.
+  /// Milliseconds that a request may be queued; nil means the transport's defaults.
   package var patience: Int?
 
-  /// For test mode: no rates are limited.
+  /// The configuration of test mode, without rate limits.
   static let open = EdgeConfiguration(limits: .none)
 
   func apply(to options: inout HTTPServerConfiguration) {
@@ -29,7 +29,7 @@ struct TLSFiles: Sendable {
   let key: Secret
   /// The names of the two files, for messages.
   let names: String
-  /// The path of the configuration that names the two files.
+  /// The path of the configuration that contains the names of the two files.
   let configuration: String
 
   /// Makes new identities, or replaces the certificate and key of the given ones.
@@ -59,8 +59,8 @@ extension EdgeConfiguration {
     .ifAny("connections", Shape.whole(1...1_000_000), "Concurrent connections."),
     .ifAny(
       "connections_per_address", Shape.whole(0...1_000_000),
-      "Concurrent connections of one address; 0 for any number."),
-    .ifAny("concurrent_requests", Shape.whole(1...100_000), "Requests that are handled concurrently.")
+      "Concurrent connections of one address; 0 means unlimited."),
+    .ifAny("concurrent_requests", Shape.whole(1...100_000), "Requests handled concurrently.")
   ) { _, key, session, address, connections, connectionsPerAddress, requests in
     let standard = RateLimits.standard
     return EdgeConfiguration(
@@ -72,7 +72,7 @@ extension EdgeConfiguration {
 
   private static let rate = Shape<RateLimit>.form(
     "rate", Entry("rate", Shape.integer(1...highestRate), "Requests a second."),
-    .ifAny("burst", Shape.integer(1...highestRate), "Requests at once; twice the rate by default.")
+    .ifAny("burst", Shape.integer(1...highestRate), "The largest burst of requests; by default twice the rate.")
   ) { _, rate, burst in
     RateLimit(rate: Double(rate), burst: Double(burst ?? min(2 * rate, highestRate)))
   }

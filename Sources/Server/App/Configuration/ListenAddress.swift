@@ -42,7 +42,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     return octets.count == 4 ? octets[0] == 127 : octets.last == 1 && octets.dropLast().allSatisfy { $0 == 0 }
   }
 
-  /// True if a `Host` header names this machine: a loopback address or `localhost`, with any port or none. DNS
+  /// True if a `Host` header is a name of this machine: a loopback address or `localhost`, with any port or none. DNS
   /// rebinding lets a page of another site reach this machine, but the page still sends its own site's name.
   package static func isThisMachine(_ host: String) -> Bool {
     let name = "localhost"

@@ -6,8 +6,8 @@ import Glibc
 ///
 /// Anyone who can write to a folder can replace its files, unless the folder has the sticky bit, as `/tmp` has.
 enum ProtectedPath {
-  /// Describes each fault of the path, of folders and links on the way, and of a folder's entries. Names the remedy for
-  /// each.
+  /// Describes each fault of the path, of folders and links on the way, and of a folder's entries. States the remedy
+  /// for each.
   static func problems(at path: String) -> [String] {
     guard let facts = facts(path) else { return [] }
     var problems = problemsAround(path)
@@ -47,7 +47,7 @@ enum ProtectedPath {
     left.st_dev == right.st_dev && left.st_ino == right.st_ino
   }
 
-  /// Describes what is wrong with a file's owner and mode for a server that runs as `user`. `isAround` is true for a
+  /// Describes the faults of a file's owner and mode, for a server that runs as `user`. `isAround` is true for a
   /// folder on the way.
   static func problem(
     _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
@@ -105,7 +105,7 @@ enum ProtectedPath {
 }
 
 extension Faults {
-  /// Notes each fault that lets other users change the path.
+  /// Records each fault that lets other users change the path.
   mutating func requireProtection(of path: String, at pointer: String) {
     for detail in ProtectedPath.problems(at: path) { add(pointer, detail) }
   }

@@ -14,7 +14,7 @@ extension ConfigurationFile {
         Shape.name(
           like: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$",
           "must have at most 64 letters, digits, and - _ . and not begin with a dot", { isName($0[...]) }),
-        "Its name in logs and addresses."),
+        "The relying party's name in logs and addresses."),
       Entry(
         "origins",
         .origins(or: "\(AndroidOrigin.prefix) with the SHA-256 of a certificate", AndroidOrigin.isValid), or: [],
@@ -22,7 +22,7 @@ extension ConfigurationFile {
       Entry("api_keys", apiKeys, or: [], "Keys of its backends, by their hashes."),
       .ifAny("apple", merchants, "One merchant for Apple's in-app requests, or several."),
       Entry("readers", readers, or: [], "The signers of its requests."),
-      Entry("openid4vp", OpenID4VPConfiguration.shape, or: [:], "Its choices for OpenID4VP."),
+      Entry("openid4vp", OpenID4VPConfiguration.shape, or: [:], "Settings for OpenID4VP."),
       Entry(
         "registration_certificates", registrations, or: [],
         "Its EU registration certificates (WRPRC), JWS or CWT: one file for each intended use."),
@@ -38,13 +38,13 @@ extension ConfigurationFile {
         "Whether to keep elements requested with intent_to_retain, sealed, for their `retain_days`."),
       .ifAny(
         "retain_days", Shape.integer(Limits.retainDays),
-        "Default number of days to keep them; 30, as for their session, if absent."),
+        "The default of a request's `retain_days`; if absent, 30."),
       Entry(
         "longest_retain_days", Shape.integer(Limits.retainDays), or: .integer(Limits.longestRetainDays),
         "The longest `retain_days` that a request may set."),
       .ifAny("evidence", evidence, "Keeps evidence of its verified sessions, sealed."),
       Entry("webhooks", webhooks, or: [], "The endpoints of its events."),
-      Entry("quota", Quota.shape, or: [:], "Its quota of the store."),
+      Entry("quota", Quota.shape, or: [:], "The quota of the store."),
       Entry(
         "metadata_in_events", Shape<Bool>.flag, or: false,
         "Whether events and webhooks include a session's `metadata`, which may be personal."),
@@ -157,18 +157,18 @@ extension ConfigurationFile {
       Entry(
         "name",
         Shape.nonEmptyString().checked("must have at most \(HostedPage.longestName) characters", HostedPage.isName),
-        "The relying party's name for people."),
+        "The relying party's display name."),
       .ifAny(
         "color",
         Shape.name(like: HostedPage.colorPattern, "must be #rrggbb in lower case", HostedPage.isColor),
         "The colour of buttons, as #rrggbb in lower case."),
       .ifAny("logo", logo, "An SVG, PNG, WebP or JPEG of at most 100 kB."),
-      .ifAny("logo_dark", logo, "The logo on dark ground; by default the same."),
+      .ifAny("logo_dark", logo, "The logo for dark backgrounds; by default the same."),
       .ifAny(
         "privacy_url",
         Shape.name(like: "^https://", "must be an https address") { text in
           text.hasPrefix("https://") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
-        }, "The privacy notice for people."),
+        }, "The address of the privacy notice."),
       Entry(
         "show_reason", Shape<Bool>.flag, or: false,
         "Whether the page shows why a document was rejected, if it expired, is of an unaccepted kind, or "
@@ -208,7 +208,7 @@ extension ConfigurationFile {
           $0.utf8.count <= 64 && $0.utf8.allSatisfy(\.isNameCharacter)
         }, "Its name in logs."),
       .ifAny(
-        "expires_at", Shape.integer(0...253_402_300_799), "Unix seconds from which it is refused like an unknown key.")
+        "expires_at", Shape.integer(0...253_402_300_799), "Expiry in Unix seconds; then refused like an unknown key.")
     ) { place, hash, scopes, id, end in
       let key = APIKey(
         sha256: hash, scopes: Set(scopes), id: id, expiresAt: end.map { Timestamp(secondsSince1970: $0) })
@@ -229,7 +229,7 @@ extension HostedPage.Logo {
   /// The fault of a file whose name has another ending.
   package static let wrongFile = "must end in " + mediaTypes.keys.sorted().map { "." + $0 }.joined(separator: ", ")
 
-  /// By the ending of the file's name.
+  /// The media type by the ending of the file's name.
   static func mediaType(ofFile name: String) -> String? {
     mediaTypes[name.split(separator: ".").last.map { $0.lowercased() } ?? ""]
   }
@@ -241,7 +241,7 @@ extension HostedPage.Logo {
 }
 
 extension Faults {
-  /// Returns the address of a list or an endpoint. If the address is not allowed, notes the reason and returns nil.
+  /// Returns the address of a list or an endpoint. If the address is not allowed, records the reason and returns nil.
   mutating func address(
     _ text: String, allowing rules: FetchRules, at pointer: String, _ otherwise: String
   ) -> ListAddress? {
@@ -258,7 +258,7 @@ extension Quota {
   static let shape = Shape<Quota>.form(
     "quota",
     Entry("open_sessions", bound, or: .integer(Limits.openSessions), "Sessions that wait for a response."),
-    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of its sessions and of everything kept with them."),
+    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of sessions and of all data kept with them."),
     Entry(
       "idempotency_bytes", bound, or: .integer(Limits.idempotencyBytes),
       "Bytes of replies that are kept under idempotency keys.")
@@ -280,7 +280,7 @@ extension Shape where Value == [String] {
 extension OpenID4VPConfiguration {
   static let shape = Shape<OpenID4VPConfiguration>.form(
     "openid4vp",
-    retired: ["trusted_authorities": "is now accepted_issuers of the relying party, by document type"],
+    retired: ["trusted_authorities": "was replaced by the relying party's accepted_issuers, by document type"],
     Entry("encrypted_responses", Shape<Bool>.flag, or: true, "Whether wallets encrypt their responses."),
     Entry(
       "annex_b", Shape<Bool>.flag, or: false, "Whether ISO/IEC TS 18013-7:2024, Annex B, is offered as well."),
@@ -295,11 +295,10 @@ extension OpenID4VPConfiguration {
     Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
     .ifAny(
       "wallet_feedback", Shape<Bool>.flag,
-      "Whether to tell wallets that a response was rejected, in live mode without the reason; by default outside live "
-        + "mode."),
+      "Whether to tell wallets about a rejection, in live mode without the reason; by default outside live mode."),
     .ifAny(
       "redirect_uri", Shape.nonEmptyString(),
-      "Where wallets send people after a session that names neither `redirect_uri` nor `return_url`."),
+      "The address where wallets send people after a session without `redirect_uri` and `return_url`."),
     Entry(
       "redirect_schemes",
       Shape.name(
@@ -308,7 +307,7 @@ extension OpenID4VPConfiguration {
         {
           isScheme($0) && $0.contains(".") && !$0.split(separator: ".", omittingEmptySubsequences: false).contains("")
         }
-      ).list(), or: [], "Schemes of its own apps, allowed in `redirect_uri`."),
+      ).list(), or: [], "Schemes of the relying party's apps, allowed in `redirect_uri`."),
     Entry(
       "wallet_origins", .origins(or: "*") { $0 == "*" }, or: [],
       "Origins of wallets that are web pages; `*` means any.")
@@ -353,7 +352,7 @@ extension ConfigurationFile {
         webhookSecret.list(atLeast: 1).checked("must be at most \(Limits.webhookSecrets) secrets") {
           $0.count <= Limits.webhookSecrets
         }, "`whsec_` and the base64 of 24 to 64 bytes; each of them signs."),
-      .ifAny("events", Shape<EventType>.choice.list(atLeast: 1), "The events; all without it."),
+      .ifAny("events", Shape<EventType>.choice.list(atLeast: 1), "The events to send; by default all."),
       .ifAny("allow", Self.allowed, "Targets that are allowed beside public hosts on port 443.")
     ) { place, id, url, secrets, events, allow in
       let targets = allow?.targets ?? .none
@@ -377,7 +376,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// A host that the configuration names may be in any private network. Loopback and link-local networks must be named
+  /// A host in the configuration may be in any private network. Loopback and link-local networks must be listed
   /// explicitly.
   private static let allowed = Shape<(hosts: [String], targets: InternalTargets)>.form(
     "webhook_allow",

@@ -340,7 +340,7 @@ extension SecretBytes {
 /// it.
 package enum SecretFile {
   package enum ReadError: Error, Equatable {
-    /// The reason, as text for people.
+    /// The reason, as human-readable text.
     case unreadable(String)
     case wrongSize
     /// The owner is neither root nor the server's user.

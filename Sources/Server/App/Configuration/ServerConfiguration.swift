@@ -34,7 +34,7 @@ package struct ServerConfiguration: Sendable {
   /// A report for each source, once the lists are loaded.
   var sources: [SourceReport] = []
   var clockSkew = Limits.clockSkew
-  /// Nil if no circuits are configured.
+  /// The policy for proofs; nil if no circuits are configured.
   package var proofs: ProofPolicy?
   /// Additional routes of test mode. All other modes ignore them.
   package var additions = ServerAdditions.none
@@ -69,10 +69,10 @@ extension ServerConfiguration {
   }
 }
 
-/// The stages of a live server's stop, in seconds: for `notice`, `/readyz` replies 503; then requests under way may
+/// The stages of a live server's stop, in seconds: for `notice`, `/readyz` replies 503; then requests in progress may
 /// finish within `drain`.
 struct StopTimes: Sendable, Hashable {
-  /// Seconds for the rest of the stop: last replies, deliveries under way, the store, the log.
+  /// Seconds for the rest of the stop: last replies, deliveries in progress, the store, the log.
   static let closing: Int64 = 10
   static let standard = StopTimes(notice: 5, drain: 20)
 

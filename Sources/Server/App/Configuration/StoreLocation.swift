@@ -1,7 +1,7 @@
 import Sessions
 import Stores
 
-/// Where sessions are stored: `sqlite:` and a path, or `postgresql://…`.
+/// The location of stored sessions: `sqlite:` and a path, or `postgresql://…`.
 package enum StoreLocation: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
@@ -18,7 +18,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Text for people, without a password.
+  /// Display text, without a password.
   package var description: String {
     switch self {
     case .sqlite(let path): path
@@ -28,7 +28,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
 
   // MARK: Opening
 
-  /// - Parameter node: names the chain of audit entries that is written.
+  /// - Parameter node: the name of the written chain of audit entries.
   package func open(mode: ServerMode, node: NodeName = .standard) throws(StartError) -> any SessionStore {
     try attempt { () throws(StoreError) in
       switch self {

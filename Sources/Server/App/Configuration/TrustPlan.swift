@@ -102,31 +102,31 @@ extension ConfigurationFile {
 
   private static let crlAddresses = Entry(
     "crl_addresses", Shape<CRLAddresses>.choice, or: .string(CRLAddresses.named.rawValue),
-    "The allowed addresses of revocation lists: as certificates name them, or only over HTTPS on its own port.")
+    "The allowed addresses of revocation lists: all in certificates, or only HTTPS on its default port.")
 
   private static let listName = Entry(
     "name",
     Shape.name(
       like: "^[a-z0-9_-]{1,64}$", "must have at most 64 of a–z, 0–9, - and _, and not be \"files\" or \"files-https\"",
       { $0.wholeMatch(of: /[a-z0-9_\-]{1,64}/) != nil && !fileSources.values.contains($0) }),
-    "Names its last state.")
+    "The list's name, also of its state file.")
   private static let usages = Entry<Set<String>?>.ifAny(
     "ekus", Shape.nonEmptyString().list(atLeast: 1).parsed { names, _, _ in Set(names) },
     "Extended key usages; a document signer must have one of them.")
   private static let pathLength = Entry(
-    "max_path_length", Shape.whole(0...8), or: 0, "Most certificates between a listed authority and a document signer.")
+    "max_path_length", Shape.whole(0...8), or: 0, "Maximum certificates between a listed authority and a signer.")
   private static let crlExceptions = Entry<[String: CRLAddresses]?>.ifAny(
     "crl_exceptions",
-    Shape<CRLAddresses>.choice.byName("must be an object of certificates' SHA-256, each with \"named\" or \"https\"")
+    Shape<CRLAddresses>.choice.byName("must map certificates' SHA-256 to \"named\" or \"https\"")
       .parsed { rules, pointer, faults in
         for (name, _) in rules where Hex.decode(name)?.count != 32 {
-          faults.add("\(pointer)/\(JSONPointer.escape(name))", "must be named by a SHA-256 in hexadecimal")
+          faults.add("\(pointer)/\(JSONPointer.escape(name))", "must be a SHA-256 in hexadecimal")
         }
         return Dictionary(rules.map { ($0.name.lowercased(), $0.value) }) { _, last in last }
-      }, "The same for individual authorities, by the SHA-256 of their certificates.")
+      }, "The allowed addresses for individual authorities, by the SHA-256 of their certificates.")
   private static let jwtStatusLists = Entry(
     "jwt_status_lists", Shape<Bool>.flag, or: false,
-    "Whether status lists of their documents may also be JSON Web Tokens.")
+    "Whether status lists of documents may also be JSON Web Tokens.")
 
   private var vical: Shape<TrustEntry> {
     .form(

@@ -16,7 +16,7 @@ struct PartyCertificates: Sendable {
 
   let count: Int
   /// The number of certificates that are not valid now, or whose chain is not valid. The number is public; only the log
-  /// names the certificates.
+  /// identifies the certificates.
   let expired: Int
   let expiring: Int
   let nextExpiry: Timestamp?
@@ -35,7 +35,7 @@ struct PartyCertificates: Sendable {
     [
       .always("count", \.count, .count, "All certificates of this kind."),
       .always("expired", \.expired, .count, "Those that are not valid now."),
-      .always("expiring", \.expiring, .count, "Certificates that end, or whose chain ends, within 30 days."),
+      .always("expiring", \.expiring, .count, "Certificates that expire, or whose chain expires, within 30 days."),
     ])
 
   /// One line for each certificate that is expired or expiring, for the log.
@@ -77,7 +77,7 @@ struct PartyCertificates: Sendable {
   ) -> [(fingerprint: String, validity: ClosedRange<Timestamp>?)] {
     switch kind {
     case .reader: party.readers.map { ($0.leaf.fingerprint, $0.validity) }
-    // After a renewal, the previous key is kept for responses under way, so the certificate that expires last counts.
+    // After a renewal, the previous key is kept for pending responses, so the certificate that expires last counts.
     case .merchant:
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }

@@ -96,7 +96,7 @@ struct RequestRecord: Sendable {
   static let refusedRoute = "refused"
 
   let id: String
-  /// Nil if the caller sent none, or if the request was turned away before it was read.
+  /// The trace; nil if the caller sent none, or if the request was turned away before it was read.
   var trace: TraceContext?
   /// A method of the API, or `other`: a client must not be able to choose a label.
   let method: String

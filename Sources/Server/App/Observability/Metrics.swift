@@ -52,7 +52,7 @@ final class Metrics: Sendable {
   var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
   var minute: Int { Int(uptimeSeconds) / 60 }
 
-  /// - Parameter waited: seconds that the request waited for its turn.
+  /// - Parameter waited: seconds that the request was queued.
   func began(waited: Double) {
     state.withLock { state in
       state.inFlight += 1

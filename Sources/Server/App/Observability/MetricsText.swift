@@ -22,7 +22,7 @@ enum MetricsText {
     requests(snapshot, application.edge.gauges, &text)
     verifications(snapshot, service.circuits, &text)
     text.add(
-      "mdoc_store_operation_duration_seconds", "Seconds of the store's operations, including their waits for others.",
+      "mdoc_store_operation_duration_seconds", "Seconds of store operations, including waits for others.",
       by: "operation", snapshot.store.mapValues(\.durations).byName(\.self))
     text.add(
       "mdoc_store_failures_total", "Failed operations of the store.", by: "operation",
@@ -64,7 +64,7 @@ enum MetricsText {
   private static func requests(
     _ snapshot: Metrics.Snapshot, _ gauges: TransportGauges, _ text: inout MetricsWriter
   ) {
-    text.add("mdoc_http_requests_in_flight", "Requests under way.", snapshot.inFlight)
+    text.add("mdoc_http_requests_in_flight", "Requests in progress.", snapshot.inFlight)
     let order = snapshot.requests.sorted {
       ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
     }
@@ -77,12 +77,12 @@ enum MetricsText {
       "mdoc_http_request_duration_seconds",
       "Seconds from receiving the whole request to its reply, including its wait.",
       by: "route", snapshot.durations.byName(\.self))
-    text.add("mdoc_http_queue_depth", "Requests that wait for their turn.", gauges.waiting.load(ordering: .relaxed))
+    text.add("mdoc_http_queue_depth", "Queued requests.", gauges.waiting.load(ordering: .relaxed))
     text.add(
       "mdoc_http_requests_running", "Requests being handled now; the server limits their number.",
       gauges.running.load(ordering: .relaxed))
     text.add("mdoc_http_body_bytes", "Bytes of request bodies in memory.", gauges.bodyBytes.load(ordering: .relaxed))
-    text.add("mdoc_http_queue_wait_seconds", "Seconds that requests waited for their turn.", snapshot.queueWait)
+    text.add("mdoc_http_queue_wait_seconds", "Seconds that requests were queued.", snapshot.queueWait)
     text.add(
       "mdoc_http_shed_total", "Requests refused for load, by the exceeded limit.", by: "reason",
       Overload.allCases.map { ($0.rawValue, snapshot.shed[$0] ?? 0) })
@@ -103,7 +103,7 @@ enum MetricsText {
       "mdoc_verifications_total", "Responses by outcome and first failed check.", by: ["outcome", "code"],
       order.sorted { ($0.0[0], $0.0[1]) < ($1.0[0], $1.0[1]) })
     text.add(
-      "mdoc_verification_stage_duration_seconds", "Seconds of the stages of verification.", by: "stage",
+      "mdoc_verification_stage_duration_seconds", "Duration of the stages of verification, in seconds.", by: "stage",
       snapshot.stages.byName(\.rawValue))
     let circuits = library?.circuits ?? []
     let used = KnownCircuit.all.filter { snapshot.proofs[$0] != nil || circuits.contains($0) }
@@ -113,7 +113,7 @@ enum MetricsText {
       by: ["circuit", "outcome"],
       used.flatMap { [([$0.name, "verified"], $0.use.verified), ([$0.name, "refused"], $0.use.refused)] })
     text.add(
-      "mdoc_zk_proof_duration_seconds", "Seconds of the verification of proofs.", by: "circuit",
+      "mdoc_zk_proof_duration_seconds", "Duration of the verification of proofs, in seconds.", by: "circuit",
       used.map { ($0.name, $0.use.durations) })
     text.add(
       "mdoc_zk_circuit_loaded", "1 if the circuit is in memory, 0 before its first use or if it is damaged.",

@@ -6,8 +6,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. Without scripts; a
-/// link reloads it. A relying party's admin gets the figures of that party only.
+/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. The page has no
+/// scripts; a link reloads it. A relying party's admin gets the figures of that party only.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
 
@@ -84,8 +84,8 @@ struct StatusPage {
       figures([
         ("verified", "\(total(.verified))"), ("failed", "\(total(.failed))"), ("canceled", "\(total(.canceled))"),
         ("sessions in the last hour", "\(minutes.reduce(0) { $0 + $1.created })"),
-        ("requests under way", "\(snapshot.inFlight)"),
-        ("waiting for their turn", "\(application.edge.gauges.waiting.load(ordering: .relaxed))"),
+        ("requests in progress", "\(snapshot.inFlight)"),
+        ("queued requests", "\(application.edge.gauges.waiting.load(ordering: .relaxed))"),
       ]) + Self.chart(minutes)
         + table(["Code", "Meaning", "Responses"], codes, empty: "No response was rejected since the start."))
   }
@@ -102,7 +102,7 @@ struct StatusPage {
         <rect class="bad" x="\(index * 10)" y="\(height - good - bad)" width="8" height="\(bad)"/>
         """
     }
-    let text = "Responses in each minute of the last hour, at most \(most)"
+    let text = "Responses per minute in the last hour; peak: \(most)"
     return """
       <figure><svg viewBox="0 0 600 \(height)" preserveAspectRatio="none" role="img" aria-label="\(text)">\
       \(bars.joined())</svg><figcaption class="hint">\(text)</figcaption></figure>
@@ -110,7 +110,7 @@ struct StatusPage {
   }
 
   private var durations: String {
-    // The files of pages are all alike.
+    // Omit scripts and styles, whose durations are all alike.
     let routes = snapshot.durations.filter { route, _ in ![".js", ".css"].contains { route.hasSuffix($0) } }
       .sorted { $0.value.count > $1.value.count }.prefix(8).map { [$0] + Self.times($1) }
     let stages = snapshot.stages.sorted { $0.key.rawValue < $1.key.rawValue }.map {
@@ -134,12 +134,12 @@ struct StatusPage {
       "Trust",
       figures([
         ("anchors valid now", "\(store.anchorsInForce(at: now))"),
-        ("until the next anchor ends", store.nextExpiry(after: now).map(left) ?? "–"),
+        ("until the next anchor expires", store.nextExpiry(after: now).map(left) ?? "–"),
         ("loaded", "\(Self.duration(Double(now.secondsSince1970 - status.loadedAt.secondsSince1970))) ago"),
         ("loads that failed", "\(status.failures)"),
       ]) + alarm(status.problem)
         + table(
-          ["Source", "Last load", "Anchors", "Left out", "To be renewed by"], rows,
+          ["Source", "Last load", "Anchors", "Left out", "Renew by"], rows,
           empty: "The server generated its anchors."))
   }
 

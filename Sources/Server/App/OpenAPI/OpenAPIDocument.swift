@@ -145,7 +145,7 @@ enum OpenAPIParameters {
   private static let idempotencyKey: JSON = [
     "name": "Idempotency-Key", "in": "header",
     "description":
-      "A name for this request, for API keys: a retry with the same name gets the same reply for 24 hours.",
+      "Your own key for this request, with API keys only: a retry with it gets the same reply for 24 hours.",
     "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
   ]
 }

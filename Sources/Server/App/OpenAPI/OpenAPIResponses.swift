@@ -79,7 +79,7 @@ enum OpenAPIResponses {
   }
 
   static let headers: JSON = [
-    "Request-Id": header("Names this request in our log.", .text(like: "^req_[0-9a-f]{24}$")),
+    "Request-Id": header("Identifies this request in the server's log.", .text(like: "^req_[0-9a-f]{24}$")),
     "Cache-Control": header("Forbids caching.", .text),
     "X-Content-Type-Options": header("Forbids content sniffing.", .text),
     "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
@@ -125,7 +125,7 @@ enum OpenAPIWebhooks {
               ],
               "responses": [
                 "2XX": ["description": "Received. The body is not read."],
-                "default": ["description": "The event was not received: the server retries with growing pauses."],
+                "default": ["description": "The event was not received: the server retries at growing intervals."],
               ],
             ]
           ])
@@ -196,7 +196,7 @@ package struct RequestExample: Sendable {
         ], "client_reference_id": "order-17",
       ]),
     RequestExample(
-      "template", "By a named request of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
+      "template", "With a template of the configuration.", ["protocols": ["apple-in-app"], "template": "over-18"]),
     RequestExample(
       "web", "From a web page, by the Digital Credentials API.",
       [
@@ -227,7 +227,7 @@ package struct RequestExample: Sendable {
         ], "purpose": "To open your account", "return_url": .string(origin + "/done"), "expires_in": 900,
       ]),
     RequestExample(
-      "in_person", "With a reader in person.",
+      "in_person", "With an in-person reader.",
       [
         "protocols": ["iso-18013-5-proximity"],
         "documents": [["doc_type": "org.iso.18013.5.1.mDL", "age_over": [18, 21]]], "purpose_hint": "age",
@@ -290,7 +290,7 @@ enum OpenAPILinks {
     switch route.name {
     case "createVerificationSession":
       let (session, byWallet): (JSON, JSON) = (["id": "$response.body#/id"], ["session": "$response.body#/id"])
-      // The wallets' paths also need the relying party. The reply does not name it.
+      // The wallets' paths also need the relying party, which the reply does not contain.
       links = [
         "getVerificationSession": session, "submitVerificationSession": session, "cancelVerificationSession": session,
         "redactVerificationSession": session, "getWalletRequest": byWallet, "postWalletRequest": byWallet,

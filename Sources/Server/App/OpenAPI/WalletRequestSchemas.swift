@@ -41,7 +41,7 @@ enum WalletRequestSchemas {
         member("response_type", .text, "`vp_token`."),
         member(
           "response_mode", Shape<String>.written(["dc_api.jwt", "dc_api"]).schema,
-          "How the wallet returns the response."),
+          "The mode in which the wallet returns the response."),
         member("nonce", .text, "The nonce."),
         member("dcql_query", .anyObject, "The DCQL query."),
       ]),
@@ -62,7 +62,7 @@ enum WalletRequestSchemas {
         member("client_id", .text, "The client identifier."),
       ],
       optional: [
-        member("request_uri", .text, "Where the wallet gets the request object, unless the link holds it."),
+        member("request_uri", .text, "The address of the request object, unless the link holds it."),
         member("request_uri_method", .text, "`post` if the wallet is asked to post there."),
       ]),
     form(
@@ -107,7 +107,7 @@ enum WalletRequestSchemas {
       member(
         "intent_to_store", Shape<String>.written(["will_not_store", "may_store"]).schema,
         "Apple's `PKIdentityIntentToStore`."),
-      member("days", ["type": "integer"], "How long a `may_store` element is kept, if the request states it."),
+      member("days", ["type": "integer"], "The retention of a `may_store` element, if the request states it."),
     ], required: ["element", "intent_to_store"]
   ).titled("AppleElementIntent").described("Whether an element is kept.")
 

@@ -37,7 +37,7 @@ final class RateLimiter: Sendable {
     let retryAfter: Int
   }
 
-  /// A caller, as known without the store.
+  /// A caller, identified without the store.
   enum Caller: Sendable, Hashable {
     /// The SHA-256 of an API key of this server. Relying parties never share a key.
     case key([UInt8])
@@ -119,10 +119,10 @@ final class RateLimiter: Sendable {
   }
 }
 
-/// Finds the client of a request: the peer, or the last hop that a trusted proxy names. The client may have invented
+/// Finds the client of a request: the peer, or the last hop that a trusted proxy states. The client may have invented
 /// earlier hops.
 struct ProxyRule: Sendable, Hashable {
-  /// The header in which the proxy names its client. All other headers may come from the client.
+  /// The header in which the proxy states its client. All other headers may come from the client.
   enum Header: String, Sendable, Hashable, CaseIterable {
     case xForwardedFor = "X-Forwarded-For"
     /// RFC 7239.
@@ -134,7 +134,7 @@ struct ProxyRule: Sendable, Hashable {
   var trusted: [AddressBlock] = []
   var header = Header.xForwardedFor
 
-  /// Nil if the proxy names no address. No limit per address applies then, since all clients would count as a single
+  /// Nil if the proxy states no address. No limit per address applies then, since all clients would count as a single
   /// client.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress

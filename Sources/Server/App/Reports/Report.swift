@@ -1,14 +1,13 @@
 import Base
 import Sessions
 
-/// A report as one tree, from which all outputs follow: lines of text and a page for people, and members of a JSON
-/// object for programs.
+/// A report as one tree, from which all outputs follow: lines of text, a page, and the members of a JSON object.
 ///
 /// The printers escape controls in every text except `.verbatim`, since much of the text is from other parties' files.
 package indirect enum Report: Sendable {
-  /// Members for programs only.
+  /// Members of the JSON only.
   case object([JSON.Member])
-  /// The whole report for programs.
+  /// The whole report as JSON.
   case document(JSON)
   /// The verdict in one line; its first span has the colour.
   case verdict([Span])
@@ -17,12 +16,12 @@ package indirect enum Report: Sendable {
   /// A label and its value, in one table with the neighbouring rows. A nil value gives no row. The value may also be a
   /// member.
   case labelled(String, String?, JSON.Member? = nil)
-  /// For people only.
+  /// Only for text and the page.
   case table([(String, String)], indent: Int = 2, leftLimit: Int = 30, width: Int? = nil)
-  /// A line for people. With `hanging`, the line is wrapped after its lead, and further lines are indented by that
+  /// A line of text. With `hanging`, the line is wrapped after its lead, and further lines are indented by that
   /// number of columns.
   case text([Span], lead: [Span] = [], hanging: Int? = nil)
-  /// Lines for people that need no escapes.
+  /// Lines of text that need no escapes.
   case verbatim(String)
   /// Checks under a title: failed ones and warnings whole, the others by their groups where a printer folds.
   case checks(String, [Check])

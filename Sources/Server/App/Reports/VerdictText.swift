@@ -1,7 +1,7 @@
 import Base
 
-/// A verdict for people, made from the JSON of the HTTP API. `mdoc verify` prints its own verdict, `mdoc demo` those of
-/// its sessions. The server's page of a report contains only the report.
+/// A human-readable verdict, made from the JSON of the HTTP API. `mdoc verify` prints its own verdict, `mdoc demo`
+/// those of its sessions. The server's page of a report contains only the report.
 package struct VerdictText {
   /// An object with `last_error`, `result` and `report`, or with a `report` only.
   private let json: JSON
@@ -57,7 +57,7 @@ package struct VerdictText {
     .documentExpired, .nothingDisclosed,
   ]
 
-  /// Codes with the same remedy share a line. If there are several remedies, each line names its codes.
+  /// Codes with the same remedy share a line. If there are several remedies, each line lists its codes.
   private func remedies(of codes: [Code]) -> [Report] {
     let remedies = codes.map(\.entry.remedy).unique
     return remedies.map { remedy in

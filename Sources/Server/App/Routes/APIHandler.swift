@@ -84,7 +84,7 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// The refusal that `respond` would give from the header alone; nil if there is none.
+  /// The refusal that `respond` would give for the header; nil if there is none.
   private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
     if case .preflight = heading.match { return nil }
     var call = RouteCall(request, heading, updater, hasBody: true)
@@ -194,7 +194,7 @@ struct APIHandler: HTTPHandler {
 }
 
 extension RouteCall {
-  /// Finds and notes the route, and the session and relying party in its path.
+  /// Finds and records the route, and the session and relying party in its path.
   ///
   /// - Throws: `api.not_found` or `api.method_not_allowed` if there is no such route.
   fileprivate mutating func begin() throws(ServiceError) -> Route {
@@ -222,7 +222,7 @@ struct RequestHeading: Sendable {
   private let hash: [UInt8]?
   /// The caller against whose rate the request counts.
   let counted: RateLimiter.Caller
-  /// The flow that the request belongs to. Never chosen by the session in the path, since anyone can name any session.
+  /// The request's flow. The session in the path never determines it, since anyone can request any session.
   let flow: Flow
 
   var limiter: RateLimiter { application.edge.limiter }
@@ -259,7 +259,7 @@ struct RequestHeading: Sendable {
 /// The name of one request, in its reply and the log: `req_` and 24 hexadecimal digits. Never taken from the caller.
 enum RequestID {
   static func make() -> String {
-    // If the random generator fails, serve the request all the same; its name is then all zeros.
+    // If the random generator fails, serve the request anyway; its name is then all zeros.
     "req_" + Hex.encode((try? Random.bytes(12)) ?? [UInt8](repeating: 0, count: 12))
   }
 }

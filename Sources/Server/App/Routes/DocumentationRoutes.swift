@@ -62,7 +62,7 @@ package struct DocumentationSite: Sendable {
   }
 }
 
-/// `/docs`: the articles, if the configuration names their folder.
+/// `/docs`: the articles, if the configuration sets their folder.
 enum DocumentationRoutes {
   static let all = [
     Route(

@@ -144,7 +144,7 @@ enum ConfigurationRoutes {
       }
       let status = await updater.reload()
       guard status.isCurrent else {
-        // The reasons name files on the server, so only the log shows them.
+        // The reasons contain paths on the server, so only the log shows them.
         throw ServiceError(
           .configurationReloadFailed,
           pointers: status.problems.map { .init(pointer: $0.pointer, detail: "The server's log has the reason.") })
@@ -188,7 +188,7 @@ enum TrustRoutes {
         throw ServiceError(.trustReloadFailed, "Test mode's anchors are made at the start and stay.")
       }
       let status = await updater.reload()
-      // The reason names files on the server, so only the log shows it.
+      // The reason contains paths on the server, so only the log shows it.
       if status.problem != nil { throw ServiceError(.trustReloadFailed) }
       return Reply(json: load.write(status))
     },
@@ -226,7 +226,7 @@ enum TrustRoutes {
         "`kept` if its last good load stays in force."),
       .always("anchors", \.anchorCount, .count, "Anchors from this source."),
       .always("entries_left_out", \.leftOut, .count, "Entries of the list that cannot be used; `findings` says why."),
-      .orNull("valid_until", \.validUntil, .seconds, "When the list ends, in Unix seconds; null if it does not."),
+      .orNull("valid_until", \.validUntil, .seconds, "When the list expires, in Unix seconds; null if it does not."),
       .always(
         "findings",
         { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
@@ -251,7 +251,7 @@ enum TrustRoutes {
     .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
     .orNull(
       "listed_until", \.trustedUntil, .seconds,
-      "The end of the published list that names it, in Unix seconds; null: it is configured."),
+      "When the published list that contains it expires, in Unix seconds; null: it is configured."),
   ]
 }
 

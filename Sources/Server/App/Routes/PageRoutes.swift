@@ -25,7 +25,7 @@ enum PageDataRoutes {
     },
     Route(
       .get, "/v1/verification_sessions/{id}/qr_code", "getVerificationQRCode", "Read the QR code",
-      "The QR code that opens a wallet, as SVG, for a session by `openid4vp`.", access: access,
+      "The QR code that opens a wallet, as SVG, for an `openid4vp` session.", access: access,
       query: codeQuery.parameters, success: .content("image/svg+xml"),
       problems: [
         .sessionNotFound, .apiNotFound, .sessionAlreadyUsed, .sessionExpired, .sessionCanceled, .sessionRedacted,
@@ -103,7 +103,7 @@ enum PageRoutes {
       (mode == .test
         ? [
           ("playground", "/playground", "Try it in the playground"),
-          ("check", "/check", "Verify your own response"), ("wallet", "/wallet", "Answer a link as a wallet"),
+          ("check", "/check", "Verify your own response"), ("wallet", "/wallet", "Respond to a link as a wallet"),
         ]
         : [])
       + (call.application.documentation == nil
@@ -139,12 +139,12 @@ enum PageRoutes {
   }
 
   private static let page = Route(
-    .get, "/verify/{relying_party}/{session}", "getHostedPage", "The page of a session for a person.", access: .anyone,
+    .get, "/verify/{relying_party}/{session}", "getHostedPage", "A session's hosted page.", access: .anyone,
     query: [.init("lang", .text, "The page's language.")],
     success: .content(PageAsset.page.mediaType), problems: [.apiNotFound, .apiStoreUnavailable]
   ) { call throws(ServiceError) in
     let party = try party(of: call)
-    // The headers name the origins that may frame the page, so the session must belong to this relying party.
+    // The headers list the origins that may frame the page, so the session must belong to this relying party.
     guard try await call.service.hasSession(call.parameters["session"] ?? "", of: party) else {
       throw ServiceError(.apiNotFound)
     }

@@ -8,7 +8,7 @@ enum Problem {
   static let mediaType = "application/problem+json"
 
   static let shape = Shape<(error: ServiceError, requestID: String)>.open(
-    "Problem", "Why a request was refused (RFC 9457).",
+    "Problem", "The refusal of a request (RFC 9457).",
     [
       .always(
         "type", { "urn:mdoc:problem:\($0.error.code.rawValue)" }, .written(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),
@@ -18,12 +18,12 @@ enum Problem {
       .always("detail", \.error.detail, .written(), "The error in this request, or its remedy."),
       .always(
         "code", \.error.code.rawValue,
-        .code("ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "Why a request was refused."),
-        "Why the request was refused; each reply lists its own codes."),
+        .code("ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "The reason for a refusal."),
+        "The reason for the refusal; each reply lists its own codes."),
       .always(
         "documentation_url", { CodePage.path(of: $0.error.code) }, .written(),
         "A page on the code, below this server's address."),
-      .always("request_id", \.requestID, .written(), "Names this request in the server's log, as in `Request-Id`."),
+      .always("request_id", \.requestID, .written(), "Identifies this request in the server's log, like `Request-Id`."),
       .ifAny(
         "errors", { $0.error.pointers.isEmpty ? nil : $0.error.pointers }, pointer.list,
         "The members that are wrong, at most \(Limits.reportedFaults)."),
@@ -43,7 +43,7 @@ extension Reply {
     mediaType = Problem.mediaType
     code = error.code
     refusal = error
-    // Every 503 tells when to retry.
+    // Every 503 states when to retry.
     let retryAfter = error.retryAfter ?? (error.httpStatus == 503 ? 1 : nil)
     if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }
     if error.code == .apiUnauthenticated { headers.append(("WWW-Authenticate", "Bearer realm=\"mdoc\"")) }
@@ -71,7 +71,7 @@ extension ServiceError {
   }
 }
 
-/// `/codes/{code}`: the page to which every problem leads.
+/// `/codes/{code}`: the linked page of every problem.
 enum CodePage {
   private static let mediaType = "text/plain; charset=utf-8"
 

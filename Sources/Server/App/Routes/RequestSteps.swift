@@ -4,7 +4,7 @@ import Sessions
 
 /// One step in the handling of every request with a route. `APIHandler.steps` lists the steps in order.
 protocol RequestStep: Sendable {
-  /// The metric that the step counts, as `/metrics` names it; nil if it counts none.
+  /// The name in `/metrics` of the metric that the step counts; nil if it counts none.
   var metric: String? { get }
 
   /// Refuses a request before it waits for anything. Called on a thread that reads sockets.
@@ -39,7 +39,7 @@ struct RateStep: RequestStep {
 struct CredentialStep: RequestStep {
   var metric: String? { "mdoc_http_failed_authentications_total" }
 
-  /// Recognizes API keys. Any other token may be a client secret: only the store can tell.
+  /// Recognizes API keys. Any other token may be a client secret: only the store knows.
   func checkHeader(_ call: inout RouteCall, _ route: Route) throws(ServiceError) {
     if isOpen(route, call) { return }
     let token = try call.heading.token.get()
@@ -106,7 +106,7 @@ struct ContentStep: RequestStep {
     for item in request.query where !route.query.contains(where: { $0.name == item.name }) {
       let isList = route.query.contains { $0.name == item.name + "[]" }
       let hint = isList ? "; write it as `\(item.name)[]`" : ""
-      throw ServiceError(.apiUnknownMember, "The query parameter `\(item.name)` is not known here\(hint).")
+      throw ServiceError(.apiUnknownMember, "Unknown query parameter `\(item.name)`\(hint).")
     }
   }
 

@@ -154,8 +154,8 @@ package struct RouteCall: Sendable {
   /// The body as a form. Find the session in the path first, since anyone may post an expensive form.
   func form() throws(ServiceError) -> JSON { try ContentStep.form(request) }
 
-  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must name both: a program that accepts
-  /// anything gets JSON.
+  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must contain both: a program that
+  /// accepts anything gets JSON.
   var prefersPage: Bool {
     let ranges = request.headers.values("Accept").flatMap { $0.split(separator: ",") }.map { range in
       range.split(separator: ";").map { $0.withoutBlanks.lowercased() }
@@ -337,7 +337,7 @@ package struct RouteGroup: Sendable {
 }
 
 extension Route {
-  /// Every code with which the operation can reply, in the registry's order.
+  /// Every code in the operation's replies, in the registry's order.
   var allProblems: [Code] {
     var codes: Set<Code> = Set(problems)
     // Codes of the transport's refusals, and of problems that any request can have.

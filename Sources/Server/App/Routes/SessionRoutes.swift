@@ -135,13 +135,13 @@ enum EventRoutes {
     },
     Route(
       .get, "/v1/webhook_deliveries", "listWebhookDeliveries", "List deliveries",
-      "By default dead deliveries, newest events first.", access: access,
+      "Lists deliveries, by default dead ones, newest events first.", access: access,
       query: DeliveryQuery.form.parameters, success: .json("WebhookDeliveryList"), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in
       try await call.service.webhookDeliveries(query: call.query, as: call.authenticated())
     },
     Route(
-      .get, "/v1/usage", "getUsage", "Read the usage", "The relying party's usage of the store, beside its quota.",
+      .get, "/v1/usage", "getUsage", "Read the usage", "The relying party's usage of the store, with its quota.",
       access: access, success: .json("Usage")
     ) { call throws(ServiceError) in
       try await call.service.usage(as: call.authenticated())
@@ -163,16 +163,15 @@ enum AuditRoutes {
       .get, "/v1/audit/entries", "listAuditEntries", "List the audit entries of a node",
       "JSON Lines, oldest first. The last line is the head of the chain. If it is beyond the last entry, more "
         + "entries follow. "
-        + "With `admin` only, the entries of the key's own relying party.", access: .apiKey([.admin, .auditReadAll]),
+        + "With `admin` only, lists the key's own relying party's entries.", access: .apiKey([.admin, .auditReadAll]),
       query: AuditQuery.form.parameters, success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in
       try await call.service.auditEntries(query: call.query, as: call.authenticated())
     },
     Route(
       .get, "/v1/audit/heads", "listAuditHeads", "List the heads of the audit chains",
-      "JSON Lines. Keep them where the server's operators cannot change them. With `admin` only, the heads of the "
-        + "own relying "
-        + "party's last entries.", access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
+      "JSON Lines. Keep them where the server's operators cannot change them. With `admin` only, lists the heads of "
+        + "its own relying party.", access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
     ) { call throws(ServiceError) in
       try await call.service.auditHeads(as: call.authenticated())
     },

@@ -13,7 +13,7 @@ package final class Application: Sendable {
   let additions: ServerAdditions
   let isBehindProxy: Bool
   let edge: Edge
-  /// DER of the revocation list that the readers' certificates name; nil if none is configured.
+  /// DER of the revocation list of the readers' certificates; nil if none is configured.
   let readerCRL: [UInt8]?
   /// The pages of `/docs`.
   let documentation: DocumentationSite?
@@ -67,7 +67,7 @@ package final class Application: Sendable {
 /// configurations.
 typealias CurrentApplication = Replaceable<Application>
 
-/// Additions to the API: in test mode the mock wallet and a page. A live server has none.
+/// Additions to the API: in test mode the mock wallet and a page. A live server has no additions.
 package final class ServerAdditions: Sendable {
   package static let none = ServerAdditions()
 
@@ -159,7 +159,7 @@ struct Edge: Sendable {
   let tls: TLSIdentities?
   let gauges = TransportGauges()
 
-  /// For test mode: no limits, no TLS.
+  /// The edge of test mode: no limits, no TLS.
   static var open: Edge { Edge(limiter: RateLimiter(.none), proxy: ProxyRule(), tls: nil) }
 
 }

@@ -71,7 +71,7 @@ enum StopWatchdog {
         .error, "server.stop_overdue", at: .systemNow(),
         [
           "seconds": .integer(seconds),
-          "message": "requests under way did not end in time; no acknowledged change was lost",
+          "message": "requests in progress did not end in time; no acknowledged change was lost",
         ])
       usleep(lastLine)
       // `exit` would wait for locks that the hanging thread may hold.

@@ -33,7 +33,7 @@ final class ConfigurationUpdater: Sendable {
     do throws(StartError) {
       let configuration = try await Self.read(source, at: now)
       try checkFixedMembers(configuration, source.path)
-      // Use a new updater, so that requests under way keep their trust anchors.
+      // Use a new updater, so that requests in progress keep their trust anchors.
       let trust = TrustUpdater(replacing: before.trust, by: configuration.trust)
       if let problem = await trust.reload().problem {
         throw .configuration(source.path, [InputError("/trust", problem)])

@@ -117,7 +117,7 @@ package final class VerifierServer: Sendable {
     return try VerifierServer(configuration, log: log, clock: clock)
   }
 
-  /// Refuses new requests, lets requests under way finish within `drainSeconds`, and then closes the store.
+  /// Refuses new requests, lets requests in progress finish within `drainSeconds`, and then closes the store.
   package func stop(drainSeconds: Int = 20) async {
     updater.inForce.current.state.stop()
     log.write(.info, "server.stopping", at: clock())

@@ -11,7 +11,7 @@ struct DeliveryPlan {
   struct Turn: Sendable {
     /// True for all endpoints, false for those with a backlog.
     let isTick: Bool
-    /// True to count the waiting deliveries too. The cost grows with their number.
+    /// True to also count the waiting deliveries. The cost grows with their number.
     let measures: Bool
   }
 
@@ -34,20 +34,20 @@ struct DeliveryPlan {
     return Turn(isTick: true, measures: ticks % Self.ticksBetweenMeasures == 0)
   }
 
-  /// Notes whether the store fails. Returns true if the store has just begun to fail.
+  /// Records whether the store fails. Returns true if the store has just begun to fail.
   mutating func noteStore(fails: Bool) -> Bool {
     defer { isStoreFailing = fails }
     return fails && !isStoreFailing
   }
 
-  /// One claim for each endpoint that has no delivery under way. If `all` is false, includes only endpoints with a
+  /// One claim for each endpoint that has no delivery in progress. If `all` is false, includes only endpoints with a
   /// backlog.
   mutating func firsts(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     let idle = asked(addresses, all: all).filter { underWay[$0] == nil }
     return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
   }
 
-  /// The number of further claims, for each endpoint and in total. A failing endpoint gets none.
+  /// The number of further claims, for each endpoint and in total. A failing endpoint gets no further claim.
   mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     var left: [String: Int] = [:]
     let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }
@@ -90,7 +90,7 @@ struct DeliveryPlan {
     }
   }
 
-  /// Notes the end of an attempt. Returns the change if the endpoint thereby begins to fail or recovers.
+  /// Records the end of an attempt. Returns the change if the endpoint thereby begins to fail or recovers.
   mutating func ended(_ address: WebhookAddress, succeeded: Bool) -> Change? {
     let count = underWay[address, default: 1] - 1
     underWay[address] = count > 0 ? count : nil

@@ -16,7 +16,7 @@ final class WebhookDispatcher: Sendable {
     var metrics = WebhookMetrics()
     /// The time between checks of the outbox.
     var interval = Duration.seconds(1)
-    /// The time that a stop waits for attempts under way.
+    /// The time that a stop waits for attempts in progress.
     var grace = Duration.seconds(2)
   }
 
@@ -39,7 +39,7 @@ final class WebhookDispatcher: Sendable {
     tasks.withLock { $0 = [running, ticking] }
   }
 
-  /// Stops claiming deliveries, waits up to `grace` for attempts under way, and returns once all are recorded.
+  /// Stops claiming deliveries, waits up to `grace` for attempts in progress, and returns once all are recorded.
   func stop() async {
     let tasks = tasks.withLock { tasks in
       defer { tasks = [] }

@@ -53,7 +53,7 @@ class Console {
       await action();
     } catch (error) {
       if (error.status === 401) this.signOut();
-      say("problem", error.status === 401 ? "This key is not known here, or has ended." : error.message);
+      say("problem", error.status === 401 ? "This key is unknown or has expired." : error.message);
       show("problem");
     } finally {
       document.body.removeAttribute("aria-busy");

@@ -11,13 +11,13 @@ package struct AuditEntry: Sendable, Hashable {
 
   package static let version: Int64 = 1
 
-  /// When the outcome was written.
+  /// The time when the outcome was written.
   package let time: Timestamp
   package let address: SessionAddress
   package let attempt: AttemptID
-  /// Nil if no check was made.
+  /// The report's id; nil if no check was made.
   package var report: String?
-  /// Nil for attempts recorded by versions that did not keep the protocol.
+  /// The protocol; nil for attempts recorded by versions that did not keep it.
   package let protocolName: String?
   package let outcome: Outcome
   package let codes: [String]
@@ -164,8 +164,8 @@ package enum AuditLine: Sendable, Hashable {
   package static let mediaType = "application/jsonl"
 }
 
-/// Names a server process and its chain of audit entries: 1–63 of `a-z 0-9 . -`. Processes with the same name share a
-/// chain.
+/// The name of a server process and of its chain of audit entries: 1–63 of `a-z 0-9 . -`. Processes with the same name
+/// share a chain.
 package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 

@@ -54,7 +54,7 @@ package struct AuditVerification: Sendable {
     case .new: readContent(link, at: position)
     case .known: break
     case .different:
-      findings.append(AuditFinding(.auditExportsDisagree, head, "another export has another entry here", at: position))
+      findings.append(AuditFinding(.auditExportsDisagree, head, "another export differs here", at: position))
     }
   }
 
@@ -64,7 +64,7 @@ package struct AuditVerification: Sendable {
       let outcome = json["outcome"]?.string.flatMap(AuditEntry.Outcome.init)
     else {
       findings.append(
-        AuditFinding(.auditMalformed, link.head, "not an audit entry of a version known here", at: position))
+        AuditFinding(.auditMalformed, link.head, "not an audit entry of a known version", at: position))
       return
     }
     guard attempts.insert(attempt).inserted else {
@@ -120,7 +120,7 @@ package struct AuditFinding: Sendable, Hashable {
   package let code: Code
   package let node: NodeName?
   package let sequence: Int64?
-  /// Nil if the finding does not concern a single line.
+  /// The line; nil if the finding does not concern a single line.
   package let position: AuditPosition?
   package let detail: String
 

@@ -35,7 +35,7 @@ extension Code {
   package static let zkCircuitsMissing = Code(
     "zk.circuits_missing", "The request asks for a proof, and no circuit for it is configured",
     "longfellow-libzk-v1, circuits",
-    "Import the circuits with `mdoc circuits import` and name their folder in the configuration (`circuits`).",
+    "Import the circuits with `mdoc circuits import`, and set `circuits` in the configuration to their folder.",
     status: 400)
   package static let trustStoreEmpty = Code(
     "trust.store_empty", "No trust anchor is valid now", "\(iso), 9.3.3",
@@ -116,8 +116,8 @@ extension Code {
     "The request is not well-formed", "RFC 9112", "Correct the request as `detail` says.", status: 400,
     cases: "S13")
   package static let apiUnknownMember = Code(
-    "api.unknown_member", "The request has a member that this API does not know", "HTTP API",
-    "Remove the members named in `errors`.", status: 400, cases: "S13")
+    "api.unknown_member", "The request has an unknown member", "HTTP API",
+    "Remove the members listed in `errors`.", status: 400, cases: "S13")
   package static let apiProtocolUnsupported = Code(
     "api.protocol_unsupported", "This protocol is not offered here", "HTTP API, Sessions",
     "Use one of the protocols that the server offers.", status: 400)
@@ -126,7 +126,7 @@ extension Code {
     "Use one of the configured origins, written exactly as browsers write it.", status: 400, cases: "D02")
   package static let apiOutsideRegistration = Code(
     "api.outside_registration", "The request asks for data outside the relying party's registration certificate",
-    "ETSI TS 119 475, 5.2.4", "Ask only for registered elements, name another `intended_use_id`, or register the rest.",
+    "ETSI TS 119 475, 5.2.4", "Ask only for registered elements, send another `intended_use_id`, or register the rest.",
     status: 400)
   package static let readerCertificateExpired = Code(
     "api.reader_certificate_expired",
@@ -145,7 +145,7 @@ extension Code {
     "api.not_found", "There is nothing at this address", "RFC 9110, 15.5.5", "Check the address.", status: 404)
   package static let apiMethodNotAllowed = Code(
     "api.method_not_allowed", "The address does not support this method", "RFC 9110, 15.5.6",
-    "Use a method that the `Allow` header names.", status: 405)
+    "Use a method of the `Allow` header.", status: 405)
   package static let apiIdempotencyInProgress = Code(
     "api.idempotency_in_progress", "A request with this Idempotency-Key is still running", "HTTP API, Idempotency",
     "Wait, then retry the same request.", status: 409, cases: "S12")
@@ -166,7 +166,7 @@ extension Code {
     "Send `Content-Type: application/json`.", status: 415, cases: "S13")
   package static let trustReloadFailed = Code(
     "api.trust_reload_failed", "The trust anchors could not be reloaded; the previous ones stay in force", "HTTP API",
-    "The server's log names the file or list. Correct it and reload again.", status: 409)
+    "The server's log identifies the file or list. Correct it and reload again.", status: 409)
   package static let apiRateLimited = Code(
     "api.rate_limited", "Too many requests for this API key, session or address",
     "RFC 6585, 4", "Retry after `Retry-After` seconds.", status: 429)
@@ -181,7 +181,7 @@ extension Code {
   package static let configurationReloadFailed = Code(
     "api.configuration_reload_failed",
     "The configuration could not be reloaded; the previous one stays in force", "HTTP API",
-    "The server's log names the member. Correct it and reload again.", status: 409)
+    "The server's log identifies the member. Correct it and reload again.", status: 409)
   package static let apiOverloaded = Code(
     "api.overloaded", "The server is overloaded", "RFC 9110, 15.6.4",
     "Retry after `Retry-After` seconds.", status: 503)

@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// Names an event by its session and type: `evt_…_verified`. The name is unique, and every writer makes the same name.
+/// An event's id, from its session and type: `evt_…_verified`. The id is unique, and every writer makes the same id.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "evt_"
   /// A regular expression (ECMA-262) for every id.
@@ -49,7 +49,7 @@ package struct EventRecord: Sendable, Hashable {
   /// The time of the change; for an expiry, up to some seconds later.
   package let created: Timestamp
   package let errorCode: String?
-  /// Nil if there is no value, and in older events.
+  /// Where the result is; nil if there is no value, and in older events.
   package let result: ResultPlace?
   package var clientReferenceID: String?
   package var metadata: [NamedText]
@@ -131,7 +131,7 @@ struct EventRendering {
   static let event = Shape<Shown<EventRecord>>.open(
     "Event", "A change of a session, as it is listed and as it is sent to webhooks.",
     [
-      .always("id", \.value.id.text, .written(like: EventID.pattern), "Names the event; the same in every delivery."),
+      .always("id", \.value.id.text, .written(like: EventID.pattern), "The event's id, the same in every delivery."),
       .always("object", { _ in "event" }, .kind, "`event`."),
       .always("type", \.value.id.type, .word, "The event's type. Ignore types that you do not know."),
       .always("created", \.value.created, .seconds, "When the event was written, in Unix seconds."),
@@ -157,10 +157,10 @@ struct EventRendering {
         "Your own texts, if your configuration has `metadata_in_events`."),
       .orNull(
         "last_error", { $0.value.errorCode.map { LastError(code: $0) } }, LastError.shape,
-        "Why it failed or was canceled, by code only; null if it was not."),
+        "The code of the failure or cancellation; null if there was none."),
       .ifAny(
         "result", \.value.result, .word,
-        "Where to find a verified session's result: `inline` in the reply to the submit, later only what the policy "
+        "The place of a verified session's result: `inline` in the reply to the submit, later only what the policy "
           + "retains; `waiting` if `expand[]=result` reads it."),
     ])
 
@@ -176,18 +176,18 @@ struct EventRendering {
 
   private static let progress: [WrittenMember<Shown<DeliveryRecord>>] = [
     .always("status", \.value.status, .word, "`dead` after the last attempt failed: retry it by hand."),
-    .always("attempts", \.value.attempts, .count, "Attempts made since the delivery was last begun."),
-    .always("created", \.value.begun, .seconds, "When the delivery was begun, in Unix seconds."),
+    .always("attempts", \.value.attempts, .count, "Attempts since the delivery was last started."),
+    .always("created", \.value.begun, .seconds, "When the delivery was started, in Unix seconds."),
     .orNull(
       "next_attempt_at", { $0.value.status == .pending ? $0.value.due : nil }, .seconds,
       "When the next attempt is made, in Unix seconds; null if there is none."),
-    .orNull("last_failure", \.value.fault, failure, "Why the last attempt failed; null if none did."),
+    .orNull("last_failure", \.value.fault, failure, "The failure of the last attempt; null if it did not fail."),
   ]
 
   static let deliveryList = Page.shape(of: delivery, "WebhookDeliveryList")
 
   private static let failure = Shape<DeliveryFault>.open(
-    "WebhookFailure", "Why an attempt to deliver an event failed.",
+    "WebhookFailure", "The failure of an attempt to deliver an event.",
     [
       .always("reason", \.reason, .word, "The kind of failure."),
       .orNull("http_status", \.httpStatus, .count, "The endpoint's HTTP status; null if it sent none."),

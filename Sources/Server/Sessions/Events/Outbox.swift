@@ -101,7 +101,7 @@ package struct OutboxState: Sendable, Hashable {
   }
 }
 
-/// Names one event's delivery to one endpoint: `whd_…_verified_main`.
+/// The id of one event's delivery to one endpoint: `whd_…_verified_main`.
 package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "whd_"
   /// A regular expression (ECMA-262) for every id.
@@ -149,7 +149,7 @@ package struct DeliveryFault: Sendable, Hashable {
   }
 
   package let reason: Reason
-  /// Nil if no reply came.
+  /// The status of the reply; nil if no reply came.
   package let httpStatus: Int?
 
   package init(_ reason: Reason, httpStatus: Int? = nil) {
@@ -165,11 +165,11 @@ package struct DeliveryRecord: Sendable, Hashable {
   package var status: DeliveryStatus
   /// The number of attempts since `begun`, including the current attempt.
   package var attempts: Int
-  /// When the delivery was created, or was last revived by the relying party.
+  /// The time when the delivery was created, or was last revived by the relying party.
   package var begun: Timestamp
   /// The time of the next attempt of a pending delivery.
   package var due: Timestamp
-  /// Why the last finished attempt failed; nil if it succeeded, or if there was none.
+  /// The failure of the last finished attempt; nil if it succeeded, or if no attempt has finished.
   package var fault: DeliveryFault?
 
   package init(

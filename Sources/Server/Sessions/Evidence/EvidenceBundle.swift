@@ -244,7 +244,7 @@ package struct EvidenceTrace: Sendable {
 
   package mutating func endFile(_ name: String) { verification.endFile(name) }
 
-  /// Nil if the log is valid and has the bundle.
+  /// The fault of the log; nil if the log is valid and has the bundle.
   package func fault() -> EvidenceError? {
     if let finding = verification.verdict().findings.first {
       return EvidenceError(.evidenceNotInAudit, "the audit log does not verify: \(finding.code.rawValue)")

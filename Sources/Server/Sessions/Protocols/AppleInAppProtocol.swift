@@ -82,7 +82,7 @@ extension RelyingParty {
     apple.first { $0.merchantID == merchantID }?.encryptionKeys ?? []
   }
 
-  /// Names the merchant if the response is for another merchant.
+  /// States the merchant if the response is for another merchant.
   fileprivate func others(than merchantID: String) -> AppleInApp.Others {
     let others = apple.filter { $0.merchantID != merchantID }
     return AppleInApp.Others(merchants: others.map(\.merchant), keys: others.flatMap(\.encryptionKeys).map(\.publicKey))

@@ -61,7 +61,7 @@ struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
     // The wallet compares the reader's name with the host of `response_uri` (5.9.3).
     if case .dnsName = reader.clientIdentifier, !reader.hasDNSName(addresses.host) {
       throw ServiceError(
-        .apiProtocolUnsupported, "The reader's certificate does not name the host of `public_url`.")
+        .apiProtocolUnsupported, "The reader's certificate does not contain the host of `public_url`.")
     }
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
@@ -195,7 +195,7 @@ struct AnnexBProtocol: FetchedRequestProtocol {
     guard let challenge = OpenID4VPChallenge(kept: material, for: context.walletPath),
       let made = AnnexBRequest(request, challenge: challenge)
     else { throw .unreadableMaterial }
-    // In this profile, any dNSName of the leaf names the reader.
+    // In this profile, any dNSName of the leaf identifies the reader.
     let reader = try context.reader(for: challenge.recipient) { $0.hasDNSName($1) }
     do throws(CryptoError) {
       return Array(try made.signed(by: reader, walletNonce: wallet.nonce).utf8)

@@ -60,8 +60,8 @@ struct ProximityInput {
     .optional(
       "handover", \.handover, Shape<JSON>.any([:]),
       """
-      How the engagement went: the text `qr`, or `{"nfc": {"select": …, "request": …}}` with the messages of \
-      the NFC handover in base64url; `request` is absent or null for a static one. Required, unless there is a \
+      The handover: the text `qr`, or `{"nfc": {"select": …, "request": …}}` with the messages of \
+      the NFC handover in base64url; `request` is absent or null for static handover. Required, unless there is a \
       `session_transcript`.
       """),
     .optional(
@@ -131,7 +131,7 @@ struct ProximityInput {
       switch error {
       case .transcriptMalformed:
         throw .invalidMember(
-          "/data/session_transcript", "must be the SessionTranscript of a device and a reader in person")
+          "/data/session_transcript", "must be the SessionTranscript of an in-person session")
       case .deviceEngagementMalformed: throw .invalidMember("/data/device_engagement", "must be a DeviceEngagement")
       case .readerKeyMalformed: throw .invalidMember("/data/e_reader_key", "must be a COSE_Key that holds a public key")
       }
@@ -143,7 +143,7 @@ struct ProximityInput {
     let request: [UInt8]?
 
     static let shape = Shape<NFCMessages>.object(
-      "NFCHandover", "An engagement by NFC.", { $0 }, Field("nfc", { $0 }, messages, "The messages of the handover."))
+      "NFCHandover", "A handover by NFC.", { $0 }, Field("nfc", { $0 }, messages, "The messages of the handover."))
 
     private static let messages = Shape.object(
       "NFCHandoverMessages", "The messages of a handover.", NFCMessages.init,

@@ -119,7 +119,7 @@ package struct PostedByWallet: Sendable {
     "wallet_metadata": .text.described(
       "The wallet's capabilities: JSON text of at most \(Limits.walletMetadataBytes) bytes (OpenID4VP 1.0, 10). "
         + "With `jwks`, the request object is encrypted."),
-  ]).described("The form by which a wallet asks for its request.").titled("WalletRequestForm")
+  ]).described("The form that a wallet posts to get its request.").titled("WalletRequestForm")
 
   /// - Throws: `api.invalid_request` for a nonce that is too long.
   package init(_ form: JSON?) throws(ServiceError) {
@@ -136,7 +136,7 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   case web
   /// A protocol of `openid4vp`, of its European age verification profile, or of ISO/IEC TS 18013-7, Annex B.
   case redirect
-  /// For readers in person; not offered with other protocols.
+  /// For in-person readers; not offered with other protocols.
   case proximity
 
   /// Protocols of `redirect`: one can be offered together with the protocols of `web`.
@@ -157,17 +157,17 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
     self = family
   }
 
-  /// True if the protocol names each document by an id (DCQL); the others name documents by their types.
+  /// True if the protocol identifies each document by an id (DCQL); the others identify documents by their types.
   static func namesQueries(_ protocolName: String) -> Bool {
     protocolName.hasPrefix("openid4vp") && protocolName != AnnexBProtocol().name
   }
 
-  /// Age thresholds that a request may name (HTTP API, Sessions).
+  /// Age thresholds that a request may have (HTTP API, Sessions).
   package var ageThresholds: ClosedRange<Int> { self == .inApp ? 1...125 : 1...99 }
 }
 
 package enum BuiltProtocols {
-  /// All protocols. Creating a session refuses one for which the relying party lacks keys.
+  /// All protocols, whatever keys the relying party has. Session creation rejects a protocol whose keys are missing.
   package static func all(in mode: ServerMode) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
     return [AppleInAppProtocol(showsSimulatedResults: mode == .test), AnnexCProtocol()] + web + [
@@ -210,8 +210,8 @@ extension RequestContext {
     return valid
   }
 
-  /// A reader that is valid now and named by the session's request. Its certificate may have been replaced since then.
-  /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, names this reader.
+  /// The currently valid reader of the session's request. Its certificate may have been replaced since then.
+  /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, identifies this reader.
   func reader(
     for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
   ) throws(ServiceError) -> ReaderIdentity {
@@ -231,7 +231,7 @@ extension Shape where Value == [UInt8] {
     bytes(base64URLText, "must be base64url, without padding or white space", Base64.decodeURLSafe)
   }
 
-  /// The same, with at least one byte.
+  /// Base64url of at least one byte.
   static var someBase64URL: Shape {
     let form = base64URL
     return Shape(

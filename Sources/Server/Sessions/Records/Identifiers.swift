@@ -6,9 +6,9 @@ package enum ReportKind: NameKind { package static let prefix = "vr_" }
 package enum AttemptKind: NameKind { package static let prefix = "va_" }
 
 package typealias SessionID = RandomName<SessionKind>
-/// Names the report of an attempt with the characters of the session's id. Ids from before schema 6 are random.
+/// The id of an attempt's report, with the characters of the session's id. Ids from before schema 6 are random.
 package typealias ReportID = RandomName<ReportKind>
-/// Names one attempt at a challenge: an outcome is recorded only for the attempt that consumed it.
+/// The id of one attempt at a challenge: an outcome is recorded only for the attempt that consumed it.
 package typealias AttemptID = RandomName<AttemptKind>
 
 package protocol NameKind { static var prefix: String { get } }
@@ -20,7 +20,7 @@ package struct RandomName<Kind: NameKind>: Sendable, Hashable, CustomStringConve
   package static var pattern: String { Base62.pattern(prefix: prefix) }
   package let text: String
 
-  /// Nil if the text is malformed. Only the store knows whether the named record exists.
+  /// Nil if the text is malformed. Only the store knows whether the record exists.
   package init?(_ text: String) {
     guard Base62.isValid(text, prefix: Self.prefix) else { return nil }
     self.text = text
@@ -75,7 +75,7 @@ enum Base62 {
   }
 }
 
-/// The secret with which an app or a page may submit to and GET one session: shown once, stored only as its SHA-256,
+/// The secret that lets an app or a page submit to and GET one session: shown once, stored only as its SHA-256,
 /// never printed. It ends when its session is canceled or redacted, and ten minutes after the session expired.
 package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
   package static let prefix = "vcs_"
@@ -98,7 +98,7 @@ package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectabl
 
   private init(unchecked text: String) { self.text = text }
 
-  /// The session that the secret names; nil for secrets issued before schema 6.
+  /// The session in the secret; nil for secrets issued before schema 6.
   package var session: SessionID? {
     let characters = text.dropFirst(Self.prefix.count).dropLast(Self.characters)
     return SessionID(SessionID.prefix + characters)

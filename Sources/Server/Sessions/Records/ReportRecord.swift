@@ -1,7 +1,7 @@
 import Base
 import Mdoc
 
-/// The immutable report of one attempt, stored and served. Details name elements, certificates or limits.
+/// The immutable report of one attempt, stored and served. Details contain names of elements, certificates or limits.
 package struct ReportRecord: Sendable, Hashable {
   package enum CheckRecord: Sendable, Hashable {
     /// A check that this version's registry has.
@@ -47,7 +47,7 @@ package struct ReportRecord: Sendable, Hashable {
     package let checks: [CheckRecord]
   }
 
-  /// Nil if nothing is stored: `mdoc verify`.
+  /// The report's id; nil if nothing is stored, as by `mdoc verify`.
   package let id: String?
   /// Unix seconds.
   package let verifiedAt: Int64
@@ -87,7 +87,7 @@ package struct ReportRecord: Sendable, Hashable {
   }
 }
 
-/// Why a session failed or a wallet declined. Codes are kept by name, so that another version can read them.
+/// The reason why a session failed or a wallet declined. Codes are kept by name, so that another version can read them.
 package struct LastError: Sendable, Hashable {
   package struct Reason: Sendable, Hashable {
     package let code: String
@@ -118,7 +118,7 @@ package struct LastError: Sendable, Hashable {
     self.walletDescription = walletDescription
   }
 
-  /// For readers that get only the code: client secrets and events.
+  /// The error for readers that get only the code: client secrets and events.
   var codeOnly: LastError { LastError(code: code) }
 
   /// Codes and clauses, without details and the wallet's words.

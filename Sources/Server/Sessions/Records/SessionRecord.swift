@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Mdoc
 
-/// Addresses a session of one relying party in every store operation: another relying party's session is unknown.
+/// The address of one relying party's session in every store operation: another relying party's session is unknown.
 package struct SessionAddress: Sendable, Hashable {
   package let relyingParty: String
   package let id: SessionID
@@ -67,7 +67,7 @@ package struct ProtocolOffer: Sendable, Hashable {
 
 /// Sealed results: a result that waits to be read, and the parts that the relying party retains.
 package struct SealedResults: Sendable, Hashable {
-  /// When the waiting result expires.
+  /// The expiry of the waiting result.
   package var expiresAt: Timestamp?
   package var waiting: [UInt8]?
   package var kept: KeptValues
@@ -144,7 +144,7 @@ package struct KeptValues: Sendable, Hashable {
 
   /// The retained values; never elements requested with `intent_to_retain: false`.
   package private(set) var parts: [Part]
-  /// When to erase the bundle of evidence, which holds all values. Nil: together with the record.
+  /// The time to erase the bundle of evidence, which holds all values; nil to erase it with the record.
   package private(set) var evidenceUntil: Timestamp?
 
   package init(parts: [Part] = [], evidenceUntil: Timestamp? = nil) {
@@ -175,8 +175,8 @@ extension KeptValues: StoredValue {
   /// The encoding for a store's column; nil if nothing is kept.
   package var stored: [UInt8]? { nextErasure.map { _ in StoredForm.encode(self) } }
 
-  /// - Parameter end: when to erase a value of an earlier version, a single sealed result: the end of the session's
-  /// record, or now in a sweep. Its first byte is a version number, so it is not taken for JSON.
+  /// - Parameter end: the time to erase the single sealed result of an earlier version: the end of the session's
+  ///   record, or now in a sweep. Its first byte is a version number, so it is not taken for JSON.
   package init(stored bytes: [UInt8]?, end: Timestamp) throws(StoreError) {
     guard let bytes else {
       self.init()

@@ -6,7 +6,7 @@ import Glibc
 package struct Quota: Sendable, Hashable {
   /// Sessions that still accept a response.
   package var openSessions: Int64?
-  /// Bytes of its sessions and of everything kept with them.
+  /// Bytes of the relying party's sessions and of all data kept with them.
   package var bytes: Int64?
   /// Bytes of replies kept under idempotency keys.
   package var idempotencyBytes: Int64?
@@ -42,7 +42,7 @@ final class UsageEstimates: Sendable {
     var isCounting = false
     var hasNews = false
     var countedAt: Timestamp?
-    /// When the next background count is due.
+    /// The time of the next background count.
     var due = Timestamp(secondsSince1970: 0)
 
     var estimate: StoreUsage { counted + before + added }
@@ -125,7 +125,7 @@ extension VerificationService {
   func checkQuota(of party: RelyingParty, forSession: Bool) async throws(ServiceError) {
     guard let excess = await excess(of: party, forSession: forSession) else { return }
     throw ServiceError(
-      .apiQuotaExceeded, "The relying party has its quota of \(excess).", retryAfter: Int(Limits.quotaRetry))
+      .apiQuotaExceeded, "The relying party has reached its quota of \(excess).", retryAfter: Int(Limits.quotaRetry))
   }
 
   /// The exhausted part of the quota; nil if none is exhausted. If the last count is too old, counts again first.
@@ -274,7 +274,7 @@ final class ListSlots: Sendable {
       if let admitted { continuation.resume(returning: admitted) }
     }
     guard isAdmitted else {
-      throw ServiceError(.apiOverloaded, "This relying party reads too many lists at one time.", retryAfter: 1)
+      throw ServiceError(.apiOverloaded, "This relying party reads too many lists concurrently.", retryAfter: 1)
     }
     defer { leave(relyingParty) }
     do { return try await read() } catch { throw ServiceError(error) }

@@ -9,14 +9,14 @@ package struct RelyingParty: Sendable {
   /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.
   package let origins: [String]
   package let apiKeys: [APIKey]
-  /// Its Apple merchants, with unique identifiers. Without a merchant, `apple-in-app` is not offered.
+  /// The relying party's Apple merchants, with unique identifiers. Without a merchant, `apple-in-app` is not offered.
   package let apple: [AppleConfiguration]
-  /// The signers of its requests. By default the first signs; a multi-signed request is signed by all.
+  /// The signers of the relying party's requests. By default the first signs; a multi-signed request is signed by all.
   package let readers: [ReaderIdentity]
   package let openID4VP: OpenID4VPConfiguration
-  /// Its EU registrations: one for each intended use.
+  /// The relying party's EU registrations: one for each intended use.
   package let registrations: [RegistrationCertificate]
-  /// Key identifiers of issuing authorities, by document type. Requests name them to wallets.
+  /// Key identifiers of issuing authorities, by document type. Requests contain them as hints for wallets.
   package let acceptedIssuers: [String: [[UInt8]]]
   package let page: HostedPage?
   package let policies: Policies
@@ -76,10 +76,10 @@ package struct RelyingParty: Sendable {
 
 /// The days for which a relying party keeps elements requested with `intent_to_retain`.
 package struct RetentionPolicy: Sendable, Hashable {
-  /// The days if a request names none. Nil: the request tells the wallet no days, and values are kept as long as the
+  /// The days if a request states none. Nil: the request tells the wallet no days, and values are kept as long as the
   /// session's record.
   package let days: Int?
-  /// The maximum number of days that a request may name.
+  /// The maximum number of days that a request may state.
   package let longest: Int
 
   /// - Parameter days: capped at `longest`.
@@ -122,7 +122,7 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   /// True to tell a wallet that its response was rejected. Nil: in staging and test mode the wallet is told, with the
   /// reason.
   package var walletFeedback: Bool?
-  /// The address after a session that names neither `redirect_uri` nor `return_url` (HAIP 1.0, 5.1).
+  /// The address after a session without `redirect_uri` and `return_url` (HAIP 1.0, 5.1).
   package var redirectURI: String?
   /// Schemes of the relying party's own apps, for the way back from the wallet.
   package var redirectSchemes: [String] = []
@@ -197,7 +197,7 @@ package struct RelyingParties: Sendable {
   }
 }
 
-/// The reason why a configuration is refused. The message names the member, never a secret.
+/// The reason why a configuration is refused. The message states the member, never a secret.
 package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
   package let message: String
 
@@ -217,7 +217,7 @@ package struct HostedPage: Sendable, Hashable {
   /// The colour of buttons and links, `#rrggbb`; nil for the page's default.
   package let color: String?
   package let logo: Logo?
-  /// The logo on dark ground; nil for the same.
+  /// The logo for dark backgrounds; nil for the same logo.
   package let darkLogo: Logo?
   package let privacyURL: String?
   /// Whether the page shows why a document was rejected, if the reason reveals nothing about the person.
@@ -247,9 +247,9 @@ package struct HostedPage: Sendable, Hashable {
 }
 
 package struct HostedPageOptions: Sendable, Hashable {
-  /// Why the relying party asks, in its own words.
+  /// The purpose of the request, in the relying party's words.
   package let purpose: String?
-  /// The purpose by languages.
+  /// The purpose by language.
   package let translations: [NamedText]
   /// The address to which the page sends the person at the end, at one of the relying party's origins.
   package let returnURL: String?
@@ -337,7 +337,7 @@ package struct APIKey: Sendable, Hashable {
   package let sha256: [UInt8]
   package let scopes: Set<Scope>
   package let id: String?
-  /// From this time on the key is refused like an unknown key. Nil if it never expires.
+  /// The time from which the key is refused like an unknown key; nil if the key never expires.
   package let expiresAt: Timestamp?
 
   package init(sha256: [UInt8], scopes: Set<Scope>, id: String? = nil, expiresAt: Timestamp? = nil) {

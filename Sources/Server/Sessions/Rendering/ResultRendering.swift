@@ -89,20 +89,20 @@ package enum ResultRendering {
     .always("missing_elements", \.document.missingElements, name.list, "Requested elements that were not disclosed."),
     .always(
       "unrequested_elements", \.document.unrequestedElements, name.list,
-      "Elements that came unasked; their values are dropped."),
+      "Returned elements that were not requested; their values are discarded."),
   ]
 
   private static let facts: [WrittenMember<DocumentView>] = [
-    .always("issuer", \.document.issuer, issuer, "The issuer, by its certificate."),
+    .always("issuer", \.document.issuer, issuer, "The issuer, from its certificate."),
     .orNull(
       "validity", \.document.validity, validity,
       "When the document is valid; null if a zero-knowledge proof hides it."),
     .always(
       "proven_by", { $0.document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature" },
-      .written(["issuer_signature", "zero_knowledge"]), "How the issuer's data was proven."),
+      .written(["issuer_signature", "zero_knowledge"]), "The proof of the issuer's data."),
     .always(
       "device_authentication", \.document.deviceAuthentication, .word,
-      "How the device proved that it holds the document."),
+      "The device's proof that it holds the document."),
     .always("revocation", \.document.revocation, .word, "The document's revocation status, as far as it is known."),
   ]
 
@@ -135,7 +135,7 @@ package enum ResultRendering {
     ])
 
   private static let issuer = Shape<DocumentIssuer>.open(
-    "Issuer", "The issuer of a document, as its certificate names it.",
+    "Issuer", "The issuer of a document, from the signer's certificate.",
     [
       .orNull("country", \.country, .written(), "The country code."),
       .orNull("state_or_province", \.stateOrProvince, .written(), "The state or province."),
@@ -146,7 +146,7 @@ package enum ResultRendering {
 
   private static let elements = Shape<[AcceptedDocument.Element]>(
     Schema.map(of: .anyObject).titled("ElementsByNamespace").described(
-      "Namespaces, in each identifiers with their values: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
+      "Values by namespace and identifier: text, `full-date` as YYYY-MM-DD, `tdate` as RFC 3339, bytes "
         + "as {\"media_type\"?, \"base64\"}, numbers, booleans, maps and arrays as themselves. Integers have all "
         + "their digits, also beyond 2^53. Strings are used if JSON has no number: NaN, Infinity, -Infinity, and "
         + "0x with hexadecimal digits for an integer of more than 1,024 bytes."),
@@ -184,7 +184,7 @@ struct NamedElement: Sendable {
     [
       .always("namespace", \.namespace, .written(), "The element's namespace."),
       .always("identifier", \.identifier, .written(), "The element's identifier."),
-      .ifAny("label", \.label, .written(), "The element's name for people, on a hosted page."),
+      .ifAny("label", \.label, .written(), "The element's display name on a hosted page."),
     ])
 }
 

@@ -6,7 +6,7 @@ struct SessionRendering {
   let isLive: Bool
   let now: Timestamp
 
-  /// For an API key. Pass a `result` only to a caller that may read it.
+  /// The session for an API key. Pass a `result` only to a caller that may read it.
   func json(
     _ record: SessionRecord, clientSecret: ClientSecret? = nil, page: PageAddress? = nil, result: JSON? = nil,
     simulatedResult: JSON? = nil
@@ -19,7 +19,7 @@ struct SessionRendering {
     return SessionView.shape.write(view)
   }
 
-  /// For a client secret: nothing personal. `responseCode` is only for the caller that submitted the response.
+  /// The session for a client secret: nothing personal. `responseCode` is only for the response's submitter.
   func clientView(_ record: SessionRecord, responseCode: ResponseCode? = nil) -> JSON {
     var view = view(record, for: .client)
     view.responseCode = responseCode
@@ -130,10 +130,10 @@ struct SessionView: Sendable {
       "evidence", { $0.record.results.seen(at: $0.now).evidence }, .word,
       "Whether a sealed bundle is kept, if the relying party's policy asks for evidence."
     ).when(\.isForAPIKey),
-    .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before one.")
+    .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before it.")
       .when { $0.isForAPIKey && $0.has(.report) },
     .orNull(
-      "last_error", \.lastError, LastError.shape, "Why the session failed or was canceled; null if it was not."),
+      "last_error", \.lastError, LastError.shape, "The reason for a failure or cancellation; null without one."),
     .ifAny(
       "response_code", \.responseCode?.text, .written(),
       "Only in the reply that ends a session opened by a link. The relying party needs it to read the result."
@@ -150,7 +150,7 @@ struct SessionView: Sendable {
 
 extension LastError {
   static let shape = Shape<LastError>.open(
-    "LastError", "Why a session failed or was canceled. A client secret and an event get the code only.",
+    "LastError", "The reason for a failure or cancellation. A client secret and an event get only the code.",
     [
       .always("code", \.code, .verdictCode, "The first failed check."),
       .ifAny("reasons", { $0.reasons.isEmpty ? nil : $0.reasons }, reason.list, "All failed checks, in order."),
@@ -198,7 +198,7 @@ extension Shape<String> {
     Shape.written(like: "^[a-z0-9_.]+$").described(by: [
       "title": .string(title), "type": "string", "pattern": "^[a-z0-9_.]+$",
       "x-extensible-enum": .array(codes.map { .string($0.rawValue) }),
-      "description": .string(text + " Those known to this version; later versions may have more."),
+      "description": .string(text + " This version knows these codes; later versions may have more."),
     ])
   }
 
@@ -207,7 +207,7 @@ extension Shape<String> {
     "VerdictCode", Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty }, "The code of a check.")
 
   static let detail =
-    "The found and the expected value. It names members, elements, certificates or limits, "
+    "The found and the expected: names of members, elements, certificates or limits, "
     + "never an element's value."
 }
 
@@ -232,7 +232,7 @@ package enum ReportRendering {
     let checks = Shape<[ReportRecord.CheckRecord]>(check.list.schema, read: { _, _, _ in nil }, write: write)
     let document = Shape<ReportRecord.DocumentRecord>.open(
       "DocumentReport", "The checks of one document of the response.",
-      [.always("checks", \.checks, checks, "The checks, in the order in which they were made.")])
+      [.always("checks", \.checks, checks, "The checks, in their order.")])
     return .open(
       "VerificationReport", "The report of one attempt. It is immutable and holds no personal data.",
       [
@@ -242,7 +242,7 @@ package enum ReportRendering {
         .always("trust_snapshot", \.trustSnapshot, .sha256, "SHA-256 of the trust anchors that were in force."),
         .ifAny(
           "revocation_policy", \.revocationPolicy, .written(RevocationPolicy.allCases.map(\.rawValue)),
-          "How much had to be known about revocation."),
+          "The revocation status that a document needed."),
         .always("checks", \.checks, checks, "The checks of the response as a whole."),
         .always("documents", \.documents, document.list, "The checks of each document, in the response's order."),
       ])
@@ -298,11 +298,11 @@ extension Shape where Value == [NamedText] {
   static var metadata: Shape {
     let most = Limits.metadataValueCharacters
     return texts(
-      "Metadata", "Texts by names of your own.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
+      "Metadata", "Your own texts, by your own keys.", most: Limits.metadataMembers, names: .text(1...most), 0...most,
       "must be a string of at most \(most) characters")
   }
 
-  /// Texts by the languages that they are in.
+  /// Texts by their languages.
   static var translations: Shape {
     let most = Limits.purposeCharacters
     return texts(

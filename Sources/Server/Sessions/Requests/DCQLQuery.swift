@@ -30,7 +30,7 @@ package struct DCQLQuery: Equatable, Sendable {
     Field("credentials", \.credentials, credential.list(1...Limits.requestedDocuments), "The requested documents."),
     .optional(
       "credential_sets", \.credentialSets, credentialSet.list(1...1), or: [],
-      "One set, whose options each name one credential, or whose only option names all. By default all must come."))
+      "One set: each option lists one credential, or its only option lists all. By default, all are required."))
 
   private static let name = Shape<String>.text()
   private static let format = "mso_mdoc"
@@ -55,38 +55,38 @@ package struct DCQLQuery: Equatable, Sendable {
     Field("claims", \.claims, claim.list(1...Limits.requestedElements), "The elements."),
     .optional(
       "claim_sets", \.claimSets, name.list(1...Limits.requestedElements).list(1...Limits.requestedElements), or: [],
-      "Sets of claims, any of which is enough. They must be alternatives of single claims, or contain each other."),
-    only(false, as: "multiple", "One document comes of a credential."),
+      "Sets of claims, one of which is enough. They must be alternatives of single claims, or contain each other."),
+    only(false, as: "multiple", "One document is returned for a credential."),
     only(true, as: "require_cryptographic_holder_binding", "The device must authenticate."))
 
   private static let credentialSet = Shape<CredentialSet>.object(
-    "DCQLCredentialSet", "Options, any of which is enough.", { options, _ in CredentialSet(options: options) },
+    "DCQLCredentialSet", "Options, one of which is enough.", { options, _ in CredentialSet(options: options) },
     Field(
       "options", \.options, name.list(1...Limits.requestedDocuments).list(1...Limits.requestedDocuments), "Options."),
     only(true, as: "required", "The set must be satisfied."))
 
-  /// A member of which only the default can be verified here.
+  /// A member whose default is the only supported value.
   private static func only<Root>(_ value: Bool, as name: String, _ summary: String) -> Field<Root, Bool> {
     let get: @Sendable (Root) -> Bool = { _ in value }
-    let form = Shape<Bool>.flag.checked("must be \(value): nothing else can be verified here") { $0 == value }
+    let form = Shape<Bool>.flag.checked("must be \(value), the only supported value") { $0 == value }
     return .optional(name, get, form, or: value, summary)
   }
 }
 
 extension DCQLQuery {
-  /// The protocols whose requests are queries. A query names each document.
+  /// The protocols whose requests are queries. A query identifies each document.
   static let protocols = [OpenID4VPWebProtocol(.unsigned).name]
 
-  /// The same request in the form of the API; nil, with the faults noted, if that form cannot say it.
+  /// The same request in the form of the API; nil, with the faults recorded, if that form cannot express it.
   func input(at pointer: String, _ faults: inout Faults) -> PresentationInput? {
     let ids = credentials.map(\.id)
-    if Set(ids).count < ids.count { faults.add(pointer + "/credentials", "have an `id` twice") }
+    if Set(ids).count < ids.count { faults.add(pointer + "/credentials", "must not have duplicate ids") }
     let options = credentialSets.first?.options ?? [ids]
     let isAll = options.count == 1 && Set(options[0]) == Set(ids)
     let isAny = options.allSatisfy { $0.count == 1 } && Set(options.flatMap { $0 }) == Set(ids)
     if !isAll, !isAny {
       faults.add(
-        pointer + "/credential_sets/0/options", "must each name one credential, or be one option that names all")
+        pointer + "/credential_sets/0/options", "must each list one credential, or be one option that lists all")
     }
     let documents = credentials.enumerated().compactMap { index, credential in
       credential.document(at: "\(pointer)/credentials/\(index)", &faults)
@@ -130,7 +130,7 @@ extension DCQLQuery.Credential {
     for (index, set) in claimSets.enumerated() {
       let found = set.compactMap { id in claims.first { $0.id == id } }
       guard found.count == set.count, Set(set).count == set.count else {
-        faults.add("\(pointer)/claim_sets/\(index)", "must name claims of this credential, each once")
+        faults.add("\(pointer)/claim_sets/\(index)", "must list claims of this credential, each once")
         return nil
       }
       if sets.contains(where: { Set($0.map(\.path)) == Set(found.map(\.path)) }) { continue }
@@ -159,7 +159,7 @@ extension PresentationInput {
   init?(deviceRequest bytes: [UInt8], at pointer: String, _ faults: inout Faults) {
     let requested: [DeviceRequest.RequestedDocument]
     do throws(DeviceRequestError) { requested = try DeviceRequest.documents(requestedBy: bytes) } catch {
-      faults.add(pointer, "is not a DeviceRequest that can be verified here: \(error.detail)")
+      faults.add(pointer, "is not a supported DeviceRequest: \(error.detail)")
       return nil
     }
     let documents = requested.map { document in

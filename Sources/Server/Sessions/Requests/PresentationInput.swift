@@ -44,8 +44,8 @@ struct PresentationInput: Equatable, Sendable {
   static func purposeHint<Root>(_ of: @escaping Getter<Root>) -> Field<Root, PurposeHint?> {
     .optional(
       "purpose_hint", { of($0).purposeHint },
-      .choice("PurposeHint", "Why you ask.", of: PurposeHint.allCases.map { ("\($0)", $0) }),
-      "Why you ask, for wallets: `org-iso-mdoc` and `iso-18013-5-proximity` pass it on. Not with `apple-in-app`.")
+      .choice("PurposeHint", "The purpose of the request.", of: PurposeHint.allCases.map { ("\($0)", $0) }),
+      "The purpose for wallets: `org-iso-mdoc` and `iso-18013-5-proximity` pass it on. Not with `apple-in-app`.")
   }
 }
 
@@ -74,14 +74,14 @@ struct DocumentInput: Equatable, Sendable {
     .optional(
       "age_over", \.ageOver, age.list(0...Limits.requestedElements), or: [],
       """
-      Ages in years; the result says of each whether the person has reached it. At most two different ages, counted \
+      Ages in years; for each, the result says whether the person has reached it. At most two different ages, counted \
       together with `minimum_age` and requested `age_over_NN` elements. From 1 to 99, or to 125 with `apple-in-app`, \
       where they cannot be asked for beside `age_in_years`.
       """),
     .optional(
       "minimum_age", \.minimumAge, age,
       """
-      The age in years that the person must have reached; otherwise the response is rejected. Bounds are as for \
+      The age in years that the person must have reached; otherwise the response is rejected. The bounds are those of \
       `age_over`.
       """),
     .optional(
@@ -90,7 +90,7 @@ struct DocumentInput: Equatable, Sendable {
     .optional(
       "retain_days", \.retainDays, ElementInput.days,
       """
-      Days for which you keep its elements of `intent_to_retain` true that do not say their own. At least one \
+      Days for which you keep elements with `intent_to_retain` true and without their own `retain_days`. At least one \
       element must have `intent_to_retain` true. The relying party's configuration may have a lower bound.
       """),
     .optional(
@@ -156,7 +156,7 @@ extension ElementReference {
     Field("identifier", \.identifier, .text(), "The element's name in its namespace."))
 }
 
-/// A request that a relying party's configuration names.
+/// A named request in a relying party's configuration.
 package struct RequestTemplate: Equatable, Sendable {
   let input: PresentationInput
 
@@ -166,7 +166,7 @@ package struct RequestTemplate: Equatable, Sendable {
     $0.input
   }
 
-  /// Asks of a driving licence whether the person has reached an age.
+  /// Asks whether the holder of a driving licence has reached an age.
   package static func age(_ years: Int) -> RequestTemplate {
     RequestTemplate(
       input: PresentationInput(
@@ -177,7 +177,7 @@ package struct RequestTemplate: Equatable, Sendable {
         ], requiresAllDocuments: false))
   }
 
-  /// Notes what no session could ask for: neither over the web nor in an iPhone app.
+  /// Records requests that no session could make, neither over the web nor in an iPhone app.
   package func check(under policies: RelyingParty.Policies, at pointer: String, _ faults: inout Faults) {
     func check(_ family: ProtocolFamily, _ faults: inout Faults) {
       let decoder = PresentationRequestDecoder(
@@ -228,7 +228,7 @@ package struct PresentationRequestDecoder: Sendable {
     var faults = Faults()
     let input = DCQLQuery.shape.read(query, "", &faults)?.input(at: "", &faults)
     guard let input, faults.isEmpty else { throw faults.refusal }
-    // A query names each document, so that it may ask for two of one type.
+    // A query identifies each document, so it may ask for two of one type.
     let decoder = PresentationRequestDecoder(
       for: family, protocols: DCQLQuery.protocols, retention: retention, circuits: circuits, revocation: revocation)
     let request = decoder.request(input, &faults)
@@ -264,7 +264,7 @@ package struct PresentationRequestDecoder: Sendable {
   /// True if every protocol can request a type twice.
   private var canRepeat: Bool { !protocols.isEmpty && protocols.allSatisfy(ProtocolFamily.namesQueries) }
 
-  /// Two documents of one type are told apart by their numbers, which proofs hide.
+  /// Two documents of one type are distinguished by their numbers, which proofs hide.
   private func checkRepeated(_ requests: [DocumentRequest], at place: String, _ faults: inout Faults) {
     for (index, request) in requests.enumerated()
     where requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
@@ -318,7 +318,7 @@ package struct PresentationRequestDecoder: Sendable {
     // Apple and Annex B have no alternatives.
     let unable = family == .inApp ? family.protocolNames : protocols.filter { $0 == AnnexBProtocol().name }
     if let name = unable.first, !input.alternatives.isEmpty {
-      faults.add(pointer + "/alternatives", "cannot be asked for by `\(name)`")
+      faults.add(pointer + "/alternatives", "cannot be requested by `\(name)`")
     }
     if let name = input.appleElement {
       for (member, value) in [("namespace", input.namespace), ("identifier", input.identifier)] where value != nil {

@@ -49,7 +49,7 @@ package struct Query<Value: Sendable>: Sendable {
     var value = initial
     for (index, item) in items.enumerated() {
       guard let member = members.first(where: { $0.parameter.name == item.name }) else {
-        throw ServiceError(.apiUnknownMember, "The query parameter `\(item.name)` is not known here.")
+        throw ServiceError(.apiUnknownMember, "Unknown query parameter `\(item.name)`.")
       }
       guard member.isList || !items[..<index].contains(where: { $0.name == item.name }) else {
         throw ServiceError(.apiInvalidRequest, "Duplicate query parameter `\(item.name)`.")
@@ -61,7 +61,7 @@ package struct Query<Value: Sendable>: Sendable {
 
   /// The refusal of a parameter that is missing or invalid.
   func refusal(of name: String) -> ServiceError {
-    let rule = members.first { $0.parameter.name == name }?.rule ?? "is not known here"
+    let rule = members.first { $0.parameter.name == name }?.rule ?? "is unknown"
     return ServiceError(.apiInvalidRequest, "`\(name)` \(rule).")
   }
 }
@@ -117,7 +117,7 @@ extension Query.Member {
   static func limit(
     _ entries: String, most: Int = Limits.largestPage, standard: Int = Limits.pageSize, _ set: @escaping Setter<Int>
   ) -> Self {
-    whole("limit", 1...most, "\(entries) per page, at most; \(standard) by default.", set)
+    whole("limit", 1...most, "The maximum number of \(entries) per page; by default \(standard).", set)
   }
 
   static func after<ID>(

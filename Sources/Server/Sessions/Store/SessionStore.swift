@@ -30,7 +30,7 @@ package protocol SessionStore: EventStore, AuditStore {
   func exists(_ address: SessionAddress) async throws(StoreError) -> Bool
 
   /// The session whose client secret has this SHA-256, of any relying party.
-  /// - Parameter id: the session that the secret names; nil for secrets issued before schema 6.
+  /// - Parameter id: the session in the secret; nil for secrets issued before schema 6.
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?
 
   /// Returns the sessions that have not ended, of any relying party. Reads only their state, since it is called twice a
@@ -45,7 +45,7 @@ package protocol SessionStore: EventStore, AuditStore {
   /// Cancels a session in the state `requires_input`. Erases the client secret and the challenge.
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
-  /// Expires a session in the state `requires_input` early; `sweep` then records the expiry. False if it has none left.
+  /// Expires a session in the state `requires_input` early; `sweep` then records this. False for other states.
   func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool
 
   /// Redacts a session in any state. Erases its data and kept replies, except ids, times, status and codes.
@@ -156,7 +156,7 @@ package struct SessionQuery: Sendable, Hashable {
   }
 }
 
-/// Records without client secrets and results, and without the parts that the query does not name. At least one record
+/// Records without client secrets and results, and without the parts that the query does not list. At least one record
 /// if any match; fewer than the query's limit if more would exceed `Limits.pageBytes`.
 package typealias SessionPage = Page<SessionRecord>
 
@@ -208,7 +208,7 @@ package struct SweepCount: Sendable, Hashable {
   }
 }
 
-/// The reason why a store operation failed. Details name the fault, never stored content.
+/// The reason why a store operation failed. Details state the fault, never stored content.
 package enum StoreError: Error, Sendable, Hashable {
   /// The disk is full, the file locked or unreadable, or the connection lost: nothing was written; retry later.
   case unavailable(String)

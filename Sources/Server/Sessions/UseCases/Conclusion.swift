@@ -101,7 +101,7 @@ struct Conclusion {
   }
 
   /// True if the reply to the response gets a new response code. It does if the session was opened by a link, which may
-  /// be an attacker's. The holder of an API key knows whose response it submits, so it needs none.
+  /// be an attacker's. The holder of an API key knows whose response it submits, so it needs no code.
   /// - Parameter own: the hash of the browser's own code. A redirected wallet gets a new code instead, which binds the
   ///   response to the wallet's own device.
   private static func givesCode(
@@ -138,7 +138,7 @@ package enum VerificationStage: String, Sendable, Hashable, CaseIterable {
   /// Opens the envelope and parses the response.
   case open
   case verify
-  /// Fetches the revocation status from publishers. This stage is absent if the response names no publisher.
+  /// Fetches the revocation status from publishers. This stage is absent if the response has no publisher's address.
   case revocation
   /// Applies the acceptance rules, and makes and seals the result.
   case conclude
@@ -185,7 +185,7 @@ struct EvidenceDraft: Sendable {
   private let opening = Locked<SharedSecret?>(nil)
   var revocation: EvidenceRevocation
 
-  /// Nil if the relying party's policy asks for none.
+  /// Returns nil if the relying party's policy asks for none.
   init?(
     of response: WalletResponse.Content, by wallet: any WalletProtocol, to challenge: borrowing ConsumedChallenge,
     for relyingParty: RelyingParty, trust: TrustStore, mode: ServerMode

@@ -122,7 +122,7 @@ package struct NewSession: Sendable {
       }
     }
     let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
-    // A wallet that fetches its request names only the session, so the session may have only one such request.
+    // A wallet that fetches its request states only the session, so the session may have only one such request.
     let isOneBesideWeb = others.count == 1 && ProtocolFamily.besideWeb.contains(others[0])
     if names.count > 1, !others.isEmpty, !isOneBesideWeb {
       faults.add(
@@ -183,7 +183,7 @@ package struct NewSession: Sendable {
     }
   }
 
-  /// The named merchant, or the only merchant: the order of merchants must not decide whose certificate encrypts
+  /// The requested merchant, or the only merchant: the order of merchants must not decide whose certificate encrypts
   /// responses.
   private static func apple(
     _ name: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
@@ -206,7 +206,7 @@ package struct NewSession: Sendable {
     return found
   }
 
-  /// The registration certificate of the named intended use, or the only certificate of the relying party.
+  /// The registration certificate of the requested intended use, or the only certificate of the relying party.
   private static func registration(
     _ id: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> RegistrationCertificate? {
@@ -312,8 +312,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       The protocols to offer, each once. The wallet responds once, by one of them. `apple-in-app`, \
       `iso-18013-5-proximity` and `openid4vp-iso-18013-7-annex-b` are each offered without others. `org-iso-mdoc` and \
       `openid4vp-v1-…` go together, and with them one of `openid4vp` and `openid4vp-eu-age-verification`. The latter \
-      asks for the document types that the relying party has configured for it, keeps no element, and holds a short \
-      request only.
+      asks for its configured document types, keeps no element, and holds only a short request.
       """),
     PresentationInput.documents(\.asked, isOptional: true), PresentationInput.allDocuments(\.asked),
     PresentationInput.purposeHint(\.asked),
@@ -335,7 +334,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       """),
     .optional(
       "purpose", \.purpose, .text(1...Limits.purposeCharacters),
-      "Why you ask, in your own words: the hosted page shows it. Only where the session has a hosted page."),
+      "The purpose in your own words, shown on the hosted page. Only for a session with a hosted page."),
     .optional(
       "purpose_translations", \.translations, .translations, or: [],
       "The purpose in further languages. The hosted page shows it in the person's language, otherwise `purpose`."),
@@ -353,8 +352,8 @@ package struct CreateSessionBody: Equatable, Sendable {
     .optional(
       "intended_use_id", \.intendedUseID, .text(),
       """
-      Selects the registration certificate that the requests carry. Required if it has several. \
-      It must register all requested elements. Not with `apple-in-app`.
+      Selects the registration certificate that the requests carry. Required if the relying party has several. It must \
+      register all requested elements. Not with `apple-in-app`.
       """),
     .optional(
       "expires_in", \.expiresIn, .integer(Limits.sessionLifetimeRange), or: Limits.sessionLifetime,

@@ -108,15 +108,15 @@ package enum CancelReason: String, Sendable, CaseIterable {
 }
 
 package struct CancelBody: Equatable, Sendable {
-  /// Nil if the relying party itself ends the session.
+  /// The wallet's reason; nil if the relying party itself ends the session.
   let reason: CancelReason?
 
   package static let shape = Shape.object(
-    "CancelVerificationSession", "Why a session ends.", CancelBody.init,
+    "CancelVerificationSession", "The end of a session.", CancelBody.init,
     .optional(
-      "reason", \.reason, .choice("CancelReason", "Why there is no response."),
+      "reason", \.reason, .choice("CancelReason", "The reason for the missing response."),
       """
-      Why there is no response, as far as the app or page knows: the person declined, no wallet was available, or it \
-      failed. Required with a client secret.
+      The reason for the missing response, as far as the app or page knows: the person declined, no wallet was \
+      available, or it failed. Required with a client secret.
       """))
 }

@@ -56,7 +56,7 @@ extension VerificationService {
 
 extension EventQuery {
   package static let form = Query(
-    EventQuery(), .limit("Events") { $0.limit = $1 },
+    EventQuery(), .limit("events") { $0.limit = $1 },
     .after("events", like: EventID.pattern, "The id of the last entry on the previous page.", { EventID($0) }) {
       $0.startingAfter = $1
     },
@@ -65,7 +65,7 @@ extension EventQuery {
 
 extension DeliveryQuery {
   package static let form = Query(
-    DeliveryQuery(), .limit("Deliveries") { $0.limit = $1 },
+    DeliveryQuery(), .limit("deliveries") { $0.limit = $1 },
     .after("deliveries", like: DeliveryID.pattern, "The id of the last entry on the previous page.", { DeliveryID($0) })
     {
       $0.startingAfter = $1
@@ -98,7 +98,7 @@ extension VerificationService {
     try await lines(for: caller) { whose throws(StoreError) in try await store.auditHeads(of: whose).map { .head($0) } }
   }
 
-  /// For the metrics and the status page.
+  /// Reads the heads for the metrics and the status page.
   /// - Parameter only: the relying party whose last entries' heads are read; nil reads the heads of all chains.
   package func auditHeads(of only: RelyingParty? = nil) async throws(ServiceError) -> [AuditHead] {
     try await stored { store throws(StoreError) in try await store.auditHeads(of: only?.id) }
@@ -129,5 +129,5 @@ package struct AuditQuery: Sendable {
     .whole(
       "after", 0...Int64.max, "Entries after this sequence; 0 by default.",
       rule: "must be the sequence of an entry, or 0", { $0.after = $1 }),
-    .limit("Entries", most: Limits.largestAuditPage, standard: Limits.largestAuditPage) { $0.limit = $1 })
+    .limit("entries", most: Limits.largestAuditPage, standard: Limits.largestAuditPage) { $0.limit = $1 })
 }

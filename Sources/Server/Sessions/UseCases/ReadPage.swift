@@ -75,7 +75,7 @@ struct PageView: Sendable {
     .always("livemode", \.mode.isLive, .flag, "Whether the server runs in live mode."),
     .always(
       "mode", \.mode, .word,
-      "The server's mode: `staging`: real wallets with sandbox documents. `test`: also mock wallets."),
+      "The server's mode. `staging` accepts sandbox documents of real wallets; `test` also mock wallets."),
     .always("status", \.state.status, .word, "The session's state."),
     .always(
       "request_fetched", \.isFetched, .flag, "Whether a wallet fetched the request while this call waited (`wait`)."),
@@ -84,26 +84,26 @@ struct PageView: Sendable {
   ]
 
   private static let party: [WrittenMember<PageView>] = [
-    .always("relying_party", \.page.name, .written(), "The relying party's name for people."),
+    .always("relying_party", \.page.name, .written(), "The relying party's display name."),
     .ifAny("color", \.page.color, .written(like: HostedPage.colorPattern), "The colour of buttons and links."),
     .ifAny("logo_url", { $0.path(of: $0.page.logo, "logo") }, .written(), "The path of the relying party's logo."),
     .ifAny(
       "logo_dark_url", { $0.path(of: $0.page.darkLogo, "logo_dark") }, .written(),
-      "The path of its logo for dark ground."),
+      "The path of the logo for dark backgrounds."),
     .always(
       "shows_reason", \.page.showsReason, .flag, "Whether the page shows why a document was rejected (`last_error`)."),
-    .ifAny("purpose", \.options.purpose, .written(), "Why the relying party asks, in its own words."),
+    .ifAny("purpose", \.options.purpose, .written(), "The purpose of the request, in the relying party's words."),
     .ifAny(
       "purpose_translations", { $0.options.translations.isEmpty ? nil : $0.options.translations }, .translations,
       "The purpose in further languages."),
     .ifAny("privacy_url", \.page.privacyURL, .written(), "The relying party's privacy notice."),
     .ifAny(
       "return_url", { $0.options.returnAddress(for: $0.record.address.id) }, .written(),
-      "Where the page sends the person at the end, with the session's id in the query; the page appends its "
+      "The page's final address for the person, with the session's id in the query; the page appends its "
         + "`response_code`."),
     .ifAny(
       "redirect_uri", \.content.redirectURI, .written(),
-      "Where the wallet sends the person at the end, with the response code."),
+      "The wallet's final address for the person, with the response code."),
   ]
 
   private static let request: [WrittenMember<PageView>] = [
@@ -117,7 +117,7 @@ struct PageView: Sendable {
     .ifAny("wallet_link", \.walletLink, .written(), "The address that opens a wallet on the same device."),
     .ifAny(
       "last_error", \.state.lastError?.codeOnly, LastError.shape,
-      "Why the session failed or was canceled, by code only."),
+      "The code of the failure or cancellation."),
   ]
 }
 
@@ -137,10 +137,10 @@ private struct AskedDocument: Sendable {
   }
 
   static let shape = Shape<AskedDocument>.open(
-    "AskedDocument", "A requested document, in words for the person.",
+    "AskedDocument", "A requested document, with display texts.",
     [
       .always("doc_type", \.request.docType, .written(), "The document type."),
-      .always("label", { $0.definition?.label ?? $0.request.docType }, .written(), "The type's name for people."),
+      .always("label", { $0.definition?.label ?? $0.request.docType }, .written(), "The type's display name."),
       .always("elements", \.elements, Element.shape.list, "The requested elements."),
       .always("age_over", \.request.ageThresholds, Shape<Int>.count.list, "The requested age thresholds, in years."),
     ])
@@ -151,11 +151,11 @@ private struct AskedDocument: Sendable {
     let alternatives: [NamedElement]
 
     static let shape = Shape<Element>.open(
-      "AskedElement", "A requested element, in words for the person.",
+      "AskedElement", "A requested element, with display texts.",
       [
         .always("namespace", \.name.namespace, .written(), "The element's namespace."),
         .always("identifier", \.name.identifier, .written(), "The element's identifier."),
-        .always("label", { $0.name.label ?? "" }, .written(), "The element's name for people."),
+        .always("label", { $0.name.label ?? "" }, .written(), "The element's display name."),
         .always("is_kept", \.request.retention.isIntended, .flag, "Whether the relying party intends to keep it."),
         .always("required", \.request.isRequired, .flag, "Whether a response without it is rejected."),
         .always("alternatives", \.alternatives, NamedElement.shape.list, "Elements that may replace it."),

@@ -85,10 +85,10 @@ extension VerificationService {
 
 package struct ReadQuery: Sendable {
   var expandsResult = false
-  /// The response code; required if the responding browser or wallet got one.
+  /// The response code; required if the responding browser or wallet got such a code.
   var responseCode: String?
 
-  /// A single session always includes its requests and report. Naming them, as for a list, has no effect.
+  /// A single session always includes its requests and report. Listing them in `expand[]` has no effect.
   private static let parts = ["result"] + SessionPart.allCases.map(\.rawValue)
 
   package static let form = Query(
@@ -105,12 +105,12 @@ package struct ReadQuery: Sendable {
 
 extension SessionQuery {
   package static let form = Query(
-    SessionQuery(), .limit("Sessions") { $0.limit = $1 },
+    SessionQuery(), .limit("sessions") { $0.limit = $1 },
     .after("sessions", like: SessionID.pattern, "The id of the last entry on the previous page.", { SessionID($0) }) {
       $0.startingAfter = $1
     },
     .choice(SessionStatus.self, "status", "SessionStatus", "Only sessions of this status.") { $0.status = $1 },
-    text("client_reference_id", Limits.metadataValueCharacters, "Only sessions with this id of your own.") {
+    text("client_reference_id", Limits.metadataValueCharacters, "Only sessions with this id of yours.") {
       $0.clientReferenceID = $1
     },
     .whole(

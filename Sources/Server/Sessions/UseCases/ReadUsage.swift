@@ -1,7 +1,7 @@
 import Base
 
 extension VerificationService {
-  /// `GET /v1/usage`: a relying party's usage of the store, beside its quota.
+  /// `GET /v1/usage`: a relying party's usage of the store, with its quota.
   package func usage(as caller: Caller) async throws(ServiceError) -> Reply {
     let party = caller.relyingParty
     return Reply(json: UsageView.shape.write(UsageView(used: try await usage(of: party), quota: party.quota)))
@@ -20,7 +20,7 @@ struct UsageView: Sendable {
   }
 
   static let shape = Shape<UsageView>.open(
-    "Usage", "The relying party's usage of the store, beside its quota.",
+    "Usage", "The relying party's usage of the store, with its quota.",
     [
       .always("object", { _ in "usage" }, .kind, "`usage`."),
       .always(
@@ -28,7 +28,7 @@ struct UsageView: Sendable {
         "Sessions that wait for a response."),
       .always(
         "bytes", { Share($0.used.bytes, of: $0.quota.bytes) }, share,
-        "Bytes of sessions and of everything kept with them."),
+        "Bytes of sessions and of all data kept with them."),
       .always(
         "idempotency_bytes", { Share($0.used.idempotencyBytes, of: $0.quota.idempotencyBytes) }, share,
         "Bytes of replies that are kept under idempotency keys."),
@@ -40,7 +40,7 @@ struct UsageView: Sendable {
   private static let share = Shape<Share>.open(
     "UsageShare", "A usage and its limit.",
     [
-      .always("used", \.used, number, "What is used."),
+      .always("used", \.used, number, "The usage."),
       .orNull("limit", \.limit, number, "The limit; null if the configuration sets none."),
     ])
 }

@@ -119,7 +119,7 @@ extension Verdict {
   }
 }
 
-/// A response with the values that it was made for.
+/// A response with the values to which it is bound.
 enum ReceivedResponse {
   case transcript(SessionTranscript, name: String, readerKey: PrivateKey?)
   case envelope(nonce: [UInt8], AppleConfiguration)
@@ -186,8 +186,8 @@ package struct VerificationBody: Equatable, Sendable {
   package static let shape = Shape<VerificationBody>.object(
     "CreateVerification",
     """
-    A received response; what it was made for: exactly one of `session_transcript`, `openid4vp`, `openid4vp_dc_api`, \
-    `org_iso_mdoc` and `apple_in_app`; and what was asked for: exactly one of `request`, `dcql_query` and \
+    A received response; its challenge: exactly one of `session_transcript`, `openid4vp`, `openid4vp_dc_api`, \
+    `org_iso_mdoc` and `apple_in_app`; and its request: exactly one of `request`, `dcql_query` and \
     `device_request`.
     """, VerificationBody.init,
     Field(
@@ -231,13 +231,13 @@ package struct VerificationBody: Equatable, Sendable {
   private static let text = Shape<String>.text(1...Limits.handoverCharacters)
   private static let thumbprint = Shape<[UInt8]>.base64URL.checked("must be 32 bytes in base64url") { $0.count == 32 }
   private static let keyNote =
-    "The SHA-256 thumbprint (RFC 7638) of the key to which the response was encrypted, in base64url; null or absent if "
+    "The SHA-256 thumbprint (RFC 7638) of the response's encryption key, in base64url; null or absent if "
     + "it was not encrypted."
 
   private static let openID4VP = Shape.object(
     "OpenID4VPHandover", "The request's parameters that the handover contains.", OpenID4VPHandover.init,
     Field("client_id", \.clientID, text, "The client identifier with its prefix."),
-    Field("response_uri", \.responseURI, text, "The address to which the wallet posted."),
+    Field("response_uri", \.responseURI, text, "The address of the wallet's POST."),
     Field("nonce", \.nonce, text, "The nonce."),
     .optional("jwk_thumbprint", \.thumbprint, thumbprint, keyNote))
 
@@ -264,7 +264,7 @@ package struct VerificationBody: Equatable, Sendable {
 }
 
 extension VerificationBody {
-  /// The values that the response was made for. Nil, with the faults noted, if they are invalid.
+  /// The values to which the response is bound. Nil, with the faults recorded, if they are invalid.
   func received(by party: RelyingParty, _ faults: inout Faults) -> ReceivedResponse? {
     let forms: [(name: String, isThere: Bool)] = [
       ("session_transcript", transcript != nil), ("openid4vp", openID4VP != nil), ("openid4vp_dc_api", web != nil),
@@ -308,7 +308,7 @@ extension VerificationBody {
     return key
   }
 
-  /// The request. Nil, with the faults noted, if it is invalid.
+  /// The request. Nil, with the faults recorded, if it is invalid.
   func presentationRequest(
     for party: RelyingParty, circuits: [KnownCircuit], _ faults: inout Faults
   ) -> PresentationRequest? {
@@ -327,7 +327,7 @@ extension VerificationBody {
     ).request(input, at: request == nil ? "" : "/request", &faults)
   }
 
-  /// Whether exactly one of the forms is present; otherwise notes the fault.
+  /// Whether exactly one of the forms is present; otherwise records the fault.
   private static func isOne(of forms: [(name: String, isThere: Bool)], _ faults: inout Faults) -> Bool {
     let given = forms.filter(\.isThere)
     if given.count == 1 { return true }
@@ -357,13 +357,13 @@ struct VerificationView: Sendable {
         "status", { $0.lastError == nil ? "verified" : "failed" }, .written(["verified", "failed"]), "The verdict."),
       .always(
         "single_use", { $0.isUsedOnce ? "server" : "caller" }, .written(["caller", "server"]),
-        "Who ensures the challenge's single use: the server if you sent `nonce_id`, otherwise you."),
+        "The party that ensures the challenge's single use: the server if you sent `nonce_id`, otherwise you."),
       .orNull(
         "result", \.result, .any(ResultRendering.shape.schema), "The requested data; null if the response failed."),
       .ifAny(
         "simulated_result", \.simulatedResult, .any(ResultRendering.simulated.schema),
         "The response of Apple's simulator or test profile, in test mode only. It proves nothing."),
       .orNull("report", \.report, ReportRendering.written, "The checks."),
-      .orNull("last_error", \.lastError, LastError.shape, "Why the response failed; null if it did not."),
+      .orNull("last_error", \.lastError, LastError.shape, "The reason for the failure; null if there was none."),
     ])
 }

@@ -19,8 +19,8 @@ extension VerificationService {
         if wallet.takesTranscriptFromCaller {
           throw ServiceError(.apiForbidden, "Submit responses by `\(wallet.name)` with an API key.")
         }
-        // If a wallet posts, the address names the page whose link the wallet followed. If a page submits, no page is
-        // named.
+        // If a wallet posts, the address identifies the page whose link the wallet followed. If a page submits, it does
+        // not.
         if wallet is any FetchedRequestProtocol {
           throw ServiceError(.apiForbidden, "Responses by `\(wallet.name)` are posted by the wallet itself.")
         }
@@ -84,7 +84,7 @@ extension VerificationService {
 
   struct Attempted {
     let record: SessionRecord
-    /// Nil if the session ended in another way: redacted or timed out. Nobody then gets a result.
+    /// The conclusion; nil if the session was redacted or timed out. Nobody then gets a result.
     let conclusion: Conclusion?
     let time: Timestamp
   }
@@ -276,7 +276,7 @@ package struct SubmitBody: Equatable, Sendable {
         PostedParameters.codeHash, \.code, .responseCodeHash,
         """
         Only with a client secret: the SHA-256 of a response code that the page made, in base64url. The session \
-        is then read with that code, and the reply has none.
+        is then read with that code, and the reply has no code.
         """))
   }
 

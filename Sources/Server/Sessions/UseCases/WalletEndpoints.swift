@@ -205,7 +205,7 @@ package enum PostedParameters {
 }
 
 extension WalletResponse {
-  /// Notes in the response the code hash from the `response_uri` that it was posted to.
+  /// Adds to the response the code hash from its `response_uri`.
   fileprivate mutating func note(_ code: ResponseCodeHash) {
     guard case .response(.parameters(let parameters)) = self else { return }
     let noted = JSON.Member(PostedParameters.codeHash, .string(code.text))

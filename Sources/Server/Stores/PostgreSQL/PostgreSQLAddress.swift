@@ -2,8 +2,8 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// A libpq URL (PostgreSQL 15, 34.1.1.2). It may contain a password, so it is never printed; `description` names only
-/// hosts and database. libpq takes all other settings from `PGPASSWORD`, the password file and similar sources.
+/// A libpq URL (PostgreSQL 15, 34.1.1.2). It may contain a password, so it is never printed; `description` contains
+/// only hosts and database. libpq takes all other settings from `PGPASSWORD`, the password file and similar sources.
 package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
   let url: String
   package let description: String
@@ -43,7 +43,7 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     }
   }
 
-  /// True if the URL has a further `@` besides the one after the password. The password then contains unescaped special
+  /// True if the URL has an `@` besides the one after the password. The password then contains unescaped special
   /// characters. libpq would take a part of the password for a host or database name, which may be printed.
   private static func hasStrayAt(_ url: String) -> Bool {
     let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)

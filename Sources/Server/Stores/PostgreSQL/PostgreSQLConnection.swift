@@ -18,7 +18,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
   private var prepared: [String: String] = [:]
   /// True once the connection's state is in doubt. It is then closed and never used again.
   private(set) var isLost = false
-  /// How long to wait for a reply: a little more than the server's own limit for a statement (`settings`).
+  /// The time to wait for a reply: a little more than the server's own limit for a statement (`settings`).
   private var replyTime = Duration.seconds(5)
 
   /// Connects. Blocks for at most three seconds for each host, plus the time to resolve its name.
@@ -275,7 +275,7 @@ extension StoreError {
     }
   }
 
-  /// The first line of libpq's message, which names host, port, user and database but no password.
+  /// The first line of libpq's message, which contains host, port, user and database but no password.
   init(connecting handle: OpaquePointer?) {
     let text = handle.map { String(cString: PQerrorMessage($0)) } ?? "out of memory"
     self = .unavailable(text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no connection")

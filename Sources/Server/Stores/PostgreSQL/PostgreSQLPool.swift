@@ -8,7 +8,7 @@ import Sessions
 // Unchecked, since the compiler does not see into pthreads. Every variable property is touched only with `mutex` held.
 // A connection is used only by the thread that took it from `spare` or made it.
 final class PostgreSQLPool: @unchecked Sendable {
-  /// How long a job may wait for its turn, and how many may wait. Beyond either limit a job is refused.
+  /// The maximum time and the maximum number of queued jobs. Beyond either limit a job is refused.
   private static let turn = Duration.seconds(5)
   private static let longestQueue = 2048
 

@@ -30,7 +30,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
   private var queue = FairQueue<Job>()
   private var isClosing = false
   private var onClosed: [() -> Void] = []
-  /// When the next group may begin; nil if the last group had only one write.
+  /// The time at which the next group may begin; nil if the last group had only one write.
   private var paced: Deadline?
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -75,8 +75,8 @@ package final class SQLiteConnection: DatabaseConnection {
         database, 1_000, { $0?.assumingMemoryBound(to: Int64.self).pointee ?? .max < Deadline.now() ? 1 : 0 }, deadline)
       return
     }
-    // For a new file. A session changes few bytes of a page, and the log takes whole pages: SQLite's default of 4096
-    // writes twice as much.
+    // Only for a new file. A session changes few bytes of a page, and the log takes whole pages: SQLite's default of
+    // 4096 writes twice as much.
     try execute("PRAGMA page_size = 2048")
     try execute("PRAGMA journal_mode = WAL")
     // In WAL mode NORMAL does not sync the log at COMMIT: a power cut could undo the consume of a challenge whose
@@ -297,8 +297,8 @@ package struct SQLiteRow: StoredRow {
 }
 
 extension StoreError {
-  /// Maps SQLite's result code: `unavailable` if a disk, a lock or memory is lacking, perhaps only for now; otherwise
-  /// `corrupt`.
+  /// Maps SQLite's result code: `unavailable` if the cause may be temporary, such as a full disk or a held lock;
+  /// otherwise `corrupt`.
   init(sqlite status: Int32, on database: OpaquePointer?) {
     let extended = database.map { sqlite3_extended_errcode($0) } ?? status
     let name = "SQLite \(extended): \(String(cString: sqlite3_errstr(status)))"
@@ -311,8 +311,8 @@ extension StoreError {
   }
 }
 
-/// When to empty the log, which still holds erased pages. A reader, such as a backup, keeps the log; the writer then
-/// retries after growing pauses, from 100 ms to 5 s.
+/// Schedules the emptying of the log, which still holds erased pages. A reader, such as a backup, keeps the log; the
+/// writer then retries after growing pauses, from 100 ms to 5 s.
 struct LogTruncation {
   /// Set by every erasure of data; false again once the log is empty.
   var isDue = false { didSet { if isDue, !oldValue { (pause, next) = (100, .min) } } }

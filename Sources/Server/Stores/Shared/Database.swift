@@ -92,7 +92,7 @@ package protocol DatabaseConnection: AnyObject {
   @discardableResult
   func run(_ sql: String, _ values: [SQLValue]) throws(StoreError) -> Int
   func rows<Value>(_ sql: String, _ values: [SQLValue], _ read: (Row) -> Value) throws(StoreError) -> [Value]
-  /// Runs several statements as one transaction, or as part of the one under way.
+  /// Runs several statements as one transaction, or as part of the current transaction.
   func atomically<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value
 
   /// Runs a change, and keeps the reply of its request in the same transaction.
@@ -100,7 +100,7 @@ package protocol DatabaseConnection: AnyObject {
   /// Appends an entry to a node's chain, in the transaction of the change that it records.
   func append(_ entry: AuditEntry, to node: NodeName) throws(StoreError)
   func auditHeads(of relyingParty: String?) throws(StoreError) -> [AuditHead]
-  /// Notes an erasure: the database may still keep the data elsewhere.
+  /// Records an erasure: the database may still keep the data elsewhere.
   func noteErasure()
 }
 

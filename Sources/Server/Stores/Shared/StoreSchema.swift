@@ -281,9 +281,9 @@ extension StoreSchema {
     CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL AND next_erasure IS NULL;
     """
 
-  /// New client secrets and report ids name their session, so they need no index of random values. Older secrets and
-  /// ids keep their indexes. Events are stored in order of time, so expired events are found from the beginning of the
-  /// table.
+  /// New client secrets and report ids contain their session's id, so they need no index of random values. Older
+  /// secrets and ids keep their indexes. Events are stored in order of time, so expired events are found from the
+  /// beginning of the table.
   private static let secrets = """
     ALTER TABLE sessions ADD COLUMN secret_hash BLOB;
     DROP INDEX events_created;

@@ -153,8 +153,8 @@ struct ConfigurationFolder {
     return """
       # Whose documents this server accepts
 
-      Put the certificates of issuing authorities (IACA) here, PEM or DER. `utah.json` names the documents for which
-      `utah.pem` is trusted; without that file, only driving licences (mDL):
+      Put the certificates of issuing authorities (IACA) here, PEM or DER. `utah.json` lists the document types for
+      which `utah.pem` is trusted; without that file, only driving licences (mDL):
 
       ```json
       \(settings)
@@ -225,7 +225,7 @@ extension ConfigurationFolder {
 
 /// Writes the folder as a whole: a draft beside it is checked and then moved.
 extension ConfigurationFolder {
-  /// The package's folder may exist, and is then empty.
+  /// The package's folder may exist if it is empty.
   ///
   /// - Throws: if the folder exists, or if a server would not start with these choices. Nothing then remains on disk.
   func write(to folder: String) throws(Failure) {
@@ -233,7 +233,9 @@ extension ConfigurationFolder {
     let content = try? FileManager.default.contentsOfDirectory(atPath: folder)
     guard !FileAccess.exists(folder) || group != nil && content == [] else {
       throw .unreadable(
-        "\(folder): exists already, and was not changed; " + (group == nil ? "name a new folder" : "it is not empty"))
+        group == nil
+          ? "\(folder): exists already, and was not changed; name a new folder"
+          : "\(folder): must be empty, and was not changed; move its files away")
     }
     let draft = "\(folder).\(getpid()).new"
     try FileAccess.makeNewFolder(draft)

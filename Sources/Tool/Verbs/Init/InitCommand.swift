@@ -16,13 +16,13 @@ enum InitCommand {
         + "is printed only now; the configuration has its SHA-256. Either the whole folder is written or nothing.",
       "--system is for the Debian package, as root: the folder is \(SystemPlaces.configuration), which may exist and "
         + "be "
-        + "empty. Its files are root's, the group mdoc reads them, and the store is in \(SystemPlaces.state).",
+        + "empty. Root owns its files, the group mdoc reads them, and the store is in \(SystemPlaces.state).",
       "staging trusts anchors of the tier test, such as a sandbox's; all other rules are the same as in live. The "
         + "files of --trust are copied: in staging a file without settings gets the tier test. Test mode needs no "
         + "folder: mdoc serve --test-mode.",
       "--public-url enables links and QR codes, and makes a reader key. Staging also makes an authority for it: "
-        + "install the authority in the wallet. Live makes a certificate request. A TLS proxy or tunnel on this "
-        + "machine is expected in front; --proxy names another proxy.",
+        + "install the authority in the wallet. Live makes a certificate request. A TLS proxy or tunnel is expected on "
+        + "this machine; --proxy gives the address of another.",
     ],
     examples: [
       .init(

@@ -47,7 +47,7 @@ enum MockCommand {
   ) throws(Failure) -> (key: PrivateKey, chain: [[UInt8]], notBefore: Timestamp)? {
     guard arguments.has(.issuerKey) || arguments.has(.issuerChain) else { return nil }
     guard let path = arguments.value(.issuerKey), arguments.has(.issuerChain) else {
-      throw .usage("--issuer-key and --issuer-chain need each other")
+      throw .usage("give --issuer-key and --issuer-chain together")
     }
     let chain = try FoundCertificate.certificates(in: arguments.values(.issuerChain))
     guard let leaf = chain.first, let certified = leaf.publicKey else {
@@ -129,7 +129,7 @@ enum MockAnchors {
   static let command = Command(
     "anchors", "write the mock authority's trust anchors with their settings",
     options: [.mockFolder, .seed, .issuerCurve, .at, .json],
-    notes: ["They fit responses of the same --seed and --issuer-curve, and change once in ten years of --at."],
+    notes: ["The anchors fit responses of the same --seed and --issuer-curve, and change once in ten years of --at."],
     examples: [
       .init("Write anchors for mock responses", "mdoc mock anchors --out anchors"),
       .init("Use the anchors", "mdoc verify apple … --trust anchors"),

@@ -9,7 +9,7 @@ enum MockLists {
     "lists", "write the mock authority's revocation lists, status lists and lists of anchors",
     options: [.mockFolder, .lists, .seed, .issuerCurve, .at, .json],
     notes: [
-      "They fit responses of the same --lists, --seed and --issuer-curve: a status list contains its own address.",
+      "The lists fit responses of the same --lists, --seed and --issuer-curve: a status list contains its own address.",
       "Lists of anchors (VICAL, trusted entities) are in anchors/, the certificates to configure for their signers in "
         + "signers/.",
     ],
@@ -54,8 +54,8 @@ enum MockPublish {
     options: [.publisherListen, .seed, .issuerCurve, .json],
     notes: [
       "For documents of mdoc mock apple and mdoc mock response with the same --lists, --seed and --issuer-curve. A "
-        + "server in test mode has a publisher of its own, and fetches from it. mdoc verify fetches from no address "
-        + "of this machine: give it the files of mdoc mock lists, made with an https address, by --list."
+        + "server in test mode has its own publisher, and fetches from it. mdoc verify fetches from no address of this "
+        + "machine: give it the files of mdoc mock lists, made with an https address, by --list."
     ],
     examples: [
       .init("Start a publisher", "mdoc mock publish --listen 127.0.0.1:9100"),

@@ -104,7 +104,7 @@ extension Option {
   fileprivate static let newTranscript = Option(
     "new-transcript", "FILE", "make a transcript (always the same one), and write it to FILE")
   fileprivate static let handover = Option(
-    "handover", "KIND", "how a new transcript's devices met", fallback: "qr", choices: ["qr", "nfc"])
+    "handover", "KIND", "the handover of a new transcript", fallback: "qr", choices: ["qr", "nfc"])
   fileprivate static let authentication = Option(
     "authentication", "KIND", "how the device proves its key", fallback: "signature", choices: ["signature", "mac"])
 }
@@ -147,8 +147,8 @@ enum MockWeb {
         + "origin. For openid4vp and openid4vp-iso-18013-7-annex-b, --request-data is the request object that the "
         + "wallet fetched; for openid4vp-eu-age-verification, it is the link.",
       "The response is {\"protocol\", \"data\"}, as POST /v1/verification_sessions/{id}/submit takes it. The elements "
-        + "are read from the request itself; --request names the elements that the person agrees to disclose. A request "
-        + "that wallets must refuse is refused, unless --despite names its code. Same arguments, same bytes.",
+        + "are read from the request itself; --request lists the elements that the person agrees to disclose. A "
+        + "request that wallets must refuse is refused, unless --despite gives its code. Same arguments, same bytes.",
     ],
     examples: [
       .init(
@@ -195,7 +195,7 @@ enum MockWeb {
       throw Failure(
         status: .rejected,
         message: "a wallet refuses the request: \(fault.code.rawValue): \(fault.detail ?? fault.code.entry.summary); "
-          + "--despite \(fault.code.rawValue) answers it all the same")
+          + "--despite \(fault.code.rawValue) responds anyway")
     }
     let response = try MockCommand.made {
       try request.response(

@@ -25,8 +25,8 @@ enum WalletTable {
 
       \(MarkdownTable.text(["You ask for", "DeviceRequest"] + models.map(\.name) + ["OpenID4VP 1.0, 6.4"], rows))
 
-      Wallets are models of published code, for `org-iso-mdoc` and in person; the last column is OpenID4VP as it \
-      is specified, over every protocol.
+      Wallets are models of published code, for `org-iso-mdoc` and in person; the last column is OpenID4VP as \
+      specified, over every protocol.
 
       \(MarkdownTable.text(["Wallet", "DeviceRequest", "OpenID4VP, with `\"zk\": \"allowed\"`"], wallets))
       """

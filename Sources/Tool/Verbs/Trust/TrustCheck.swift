@@ -9,8 +9,8 @@ enum TrustCheck {
       placeholder: "FILE",
       help: "certificates: a PEM file with any number of certificates, or a DER file with one", isRepeatable: true),
     notes: [
-      "A certificate's issuer may be anywhere among the given certificates. This changes no trust: mdoc trust "
-        + "explain shows which anchor a signer chains to.",
+      "List the certificates in any order. This command adds no trust anchor. To see the anchor of a signer, use mdoc "
+        + "trust explain.",
       "Exit status: 0 every check passed, 1 a check failed (with --strict: or warned), 64 usage, 65 a file has no "
         + "certificate or cannot be read.",
     ],

@@ -95,7 +95,7 @@ struct FoundCertificate: Sendable {
 }
 
 extension Certificate: MemberValue {
-  /// The certificate for programs.
+  /// The certificate as JSON.
   var json: JSON {
     .of([
       "subject": subject.text, "sha256": fingerprint,
@@ -104,7 +104,7 @@ extension Certificate: MemberValue {
     ])
   }
 
-  /// The certificate for people.
+  /// The certificate as text.
   func rows(at now: Timestamp) -> [(String, String)] {
     [("SHA-256", fingerprint), ("Valid", validityText(at: now))]
       + (extensions.subjectKeyIdentifier.map { [("Key identifier", Hex.encode($0))] } ?? [])
@@ -118,7 +118,7 @@ extension Certificate: MemberValue {
 }
 
 extension DistinguishedName {
-  /// The name for people. It comes from the certificate and may contain anything.
+  /// The display name. It comes from the certificate and may contain anything.
   var text: String {
     let parts = [
       commonName.map { "CN=\($0)" }, organization.map { "O=\($0)" }, stateOrProvince.map { "ST=\($0)" },

@@ -9,8 +9,8 @@ enum TrustExplain {
     "explain", "explain for each anchor whether a document's signer chains to it",
     options: [.trust, .response, .chain, .docType, .at, .clockSkew, .json],
     notes: [
-      "The document is not verified: not its signature, its digests or its holder, and not that the certificates "
-        + "belong to it. mdoc verify does that. Decrypt encrypted responses first.",
+      "The document is not verified: neither its signature, digests and holder, nor that the certificates belong to "
+        + "it. Use mdoc verify for that. Decrypt encrypted responses first.",
       "Exit status: 0 every chain leads to an anchor and passes every check, 1 a chain does not, 64 usage, 65 a file "
         + "cannot be read.",
     ],
@@ -119,7 +119,7 @@ extension Option {
 
 /// The presented chain of a document signer, unverified.
 struct PresentedChain: Sendable {
-  /// The file or the document, for people.
+  /// The display text for the file or the document.
   let source: String
   let docType: String
   /// The certificates in DER, the signer's first.

@@ -12,7 +12,7 @@ enum TrustImport {
     notes: [
       "A rejected list writes nothing; the output has the codes. If a file exists with other content, nothing is "
         + "written. Either all files are written or none.",
-      "Unusable entries are omitted, counted and named. The output also names authorities whose certificates "
+      "Unusable entries are omitted, counted and listed. The output also lists authorities whose certificates "
         + "contain only forbidden revocation addresses: `require_good` rejects their documents.",
       "The files are a copy of today's list: they neither follow later changes nor expire with the list. To follow a "
         + "list, name it in the server's configuration. A rollback is not detected: compare the list's date with the "
@@ -63,8 +63,8 @@ enum TrustImport {
     guard (file.format == .trustedEntities) == !use.services.isEmpty else {
       throw .usage(
         file.format == .vical
-          ? "--services is only for lists of trusted entities: a VICAL names its entries' document types itself"
-          : "--services TYPE=DOCTYPE is required: a list of trusted entities does not name document types")
+          ? "--services is only for lists of trusted entities: a VICAL states its entries' document types"
+          : "--services TYPE=DOCTYPE is required: a list of trusted entities does not state document types")
     }
     let text = try arguments.required(.crlAddresses)
     guard let addresses = CRLAddresses(rawValue: text) else {

@@ -49,10 +49,10 @@ enum TrustShow {
 /// The content of a file about trust, ready to be shown.
 struct ShownFile: Sendable {
   enum State: String, Sendable {
-    /// The content is in force, and its signer chains to a named anchor.
+    /// The content is in force, and its signer chains to a given anchor.
     case accepted
     case refused
-    /// The file is not signed, or no anchor was named to which the signer could chain.
+    /// The file is not signed, or no anchor was given to which the signer could chain.
     case unverified
 
     var word: Span {
@@ -67,7 +67,7 @@ struct ShownFile: Sendable {
   let kind: String
   let title: String
   let state: State
-  /// The reason why the content does not count; nil if it is accepted.
+  /// The reason why the content is not accepted; nil if it is accepted.
   let caution: String?
   /// The facts that are specific to this kind of file.
   let facts: [Report]
@@ -98,7 +98,7 @@ struct ShownFile: Sendable {
 // MARK: Revocation lists
 
 extension ShownFile {
-  /// Shows a revocation list. It is accepted if one of the named authorities issued it.
+  /// Shows a revocation list. It is accepted if one of the given authorities issued it.
   init(_ list: UnverifiedCRL, bytes: [UInt8], authorities: [Certificate], at now: Timestamp) {
     kind = "crl"
     title = "Revocation list of \(list.issuer.text)"
@@ -175,7 +175,7 @@ extension ShownFile {
 }
 
 extension ShownFile {
-  /// Shows a VICAL or a list of trusted entities. The list is verified if signers were named.
+  /// Shows a VICAL or a list of trusted entities. The list is verified if signers were given.
   init(_ file: ListFile, signers: [Certificate], at now: Timestamp) {
     let content = UnverifiedList(file.bytes)
     let judgement = file.judge(.init(signers: signers), at: now)
@@ -196,7 +196,7 @@ extension ShownFile {
     } else {
       (state, caution) = (.refused, "it gives no anchor; its content is shown unverified")
     }
-    // Without a signature or a named signer, nothing can be verified. Only the findings about the content are shown.
+    // Without a signature or a given signer, nothing can be verified. Only the findings about the content are shown.
     let list: [Report]
     let findings: [Check]
     switch content?.contents {
@@ -297,8 +297,8 @@ extension UnverifiedList {
 }
 
 extension ShownFile {
-  /// Shows a status list or identifier list. The documents that name the list determine who may sign it, so the list is
-  /// never verified here, even if anchors are named. A list that no verifier could read is rejected.
+  /// Shows a status list or identifier list. The documents that refer to the list determine who may sign it, so the
+  /// list is never verified here, even if anchors are given. A list that no verifier could read is rejected.
   init(_ token: UnverifiedStatusToken, at now: Timestamp) {
     let isStatusList = token.mechanism == .statusList
     kind = isStatusList ? "status_list" : "identifier_list"

@@ -286,7 +286,7 @@ struct RunningVerifier: Sendable {
       values["response"] = made
     }
     guard let submit = trial.submit else {
-      throw .other("the file says not where the response goes: submit is missing")
+      throw .other("submit is missing, so the response cannot be sent")
     }
     return try await caller.call(submit, &values)
   }
@@ -390,7 +390,7 @@ private struct Journal {
       }
       guard isEmpty || lines.first == head else {
         throw .usage(
-          "--resume \(path) is no journal of this run: it is of another file, verifier, issuer or version of mdoc, or no "
+          "--resume \(path) is not a journal of this run: it is of another file, verifier, issuer or version of mdoc, or no "
             + "journal at all")
       }
       for entry in lines.compactMap(JournalEntry.init) { entries[entry.id] = entry }
@@ -458,7 +458,7 @@ extension MockRequest {
       })
   }
 
-  /// The same request in DCQL (OpenID4VP 1.0, 6).
+  /// The request in DCQL (OpenID4VP 1.0, 6).
   fileprivate var dcql: JSON {
     let decoder = PresentationRequestDecoder(for: .web, circuits: documents.flatMap(\.circuits))
     return (try? decoder.decode(requestOrQuery: ["documents": apiDocuments])).map { Presentation.DCQLQuery($0).json }
@@ -471,6 +471,6 @@ extension Option {
     "verifier", "FILE", "play the mock wallet's variants to the running verifier that FILE describes")
   static let runProtocol = Option(
     "protocol", "NAME", "with --verifier: a protocol of FILE (default: all)", occurrence: .repeatable)
-  static let parallel = Option("parallel", "N", "with --verifier: sessions at the same time", fallback: "4")
-  static let resume = Option("resume", "FILE", "with --verifier: a journal, from which a stopped run goes on")
+  static let parallel = Option("parallel", "N", "with --verifier: concurrent sessions", fallback: "4")
+  static let resume = Option("resume", "FILE", "with --verifier: a journal file, from which a stopped run resumes")
 }

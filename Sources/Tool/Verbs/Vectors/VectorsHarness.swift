@@ -10,8 +10,8 @@ enum VectorsServeHarness {
     "serve-harness", "serve this verifier for mdoc vectors run --against or --exec",
     options: [.listenHarness, .stdio, .circuits],
     notes: [
-      "A question is a POST of a response with its circumstances and the anchors' certificates. It does not tell the "
-        + "expected verdict. The harness listens on loopback only, since it accepts any keys and anchors.",
+      "A question is a POST of a response with its circumstances and the anchors' certificates. It does not contain "
+        + "the expected verdict. The harness listens on loopback only, since it accepts any keys and anchors.",
       "With --stdio it opens no port: it replies to lines of its standard input until the input ends.",
       "Exit status: 0 stopped by SIGTERM or SIGINT, or at the end of the input, 64 usage, 75 the port is in use.",
     ],

@@ -12,26 +12,26 @@ enum VectorsRun {
     ],
     notes: [
       "With --exec, the command is given to /bin/sh, and each case is written to its standard input as JSON on one "
-        + "line, without the expected verdict. It replies {\"verdict\": \"accepted\", \"rejected\" or "
-        + "\"unsupported\", \"codes\": […]} on one line; codes may be left out. A crash, a late reply or too much "
-        + "memory fails the case, and the command is started again. The run skips cases that the command does not "
-        + "claim to support: it claims them in its reply to {\"describe\": {}}, or you do with --profile. It also skips "
-        + "cases about rules that the verifier leaves to its caller: the reply has them as leaves, or you name them with "
-        + "--leaves. Cases of acceptance are asked, and skipped if the verifier accepts a wrong response.",
+        + "line, without the expected verdict. It replies {\"verdict\": \"accepted\", \"rejected\" or \"unsupported\", "
+        + "\"codes\": […]} on one line; codes may be left out. A crash, a late reply or too much memory fails the "
+        + "case, and the command is started again. The run skips cases that the command does not claim to support: it "
+        + "claims them in its reply to {\"describe\": {}}, or you do with --profile. It also skips cases about rules "
+        + "that the verifier leaves to its caller: the reply has them as leaves, or you list them with --leaves. Cases "
+        + "of acceptance are asked, and skipped if the verifier accepts a wrong response.",
       "With --against, each case is posted as JSON to the URL. The run ends if the harness is gone, or silent for a "
-        + "minute. mdoc vectors serve-harness is an example of both.",
-      "--expected-failures names a file of ids, one a line; a reason may follow after #. The run fails if an unlisted "
+        + "minute. mdoc vectors serve-harness is an example of both ways.",
+      "--expected-failures is a file of ids, one per line; a reason may follow after #. The run fails if an unlisted "
         + "case fails or a listed case passes. Instead of ids the file may hold sha256: and the SHA-256 of the sorted "
-        + "ids, a line each; the failed cases must then have exactly this digest.",
+        + "ids, one per line; the failed cases must then have exactly this digest.",
       "With --measure, each case is judged twice; the reports show the processor time and the peak of resident memory "
         + "of the second time. A case that takes more than "
         + "\(Limits.verificationMemoryBytes >> 20) MiB or \(Limits.verificationSeconds) s fails.",
       "Cases with zero-knowledge proofs need --circuits. A case is skipped if its circuit is missing.",
       "With --verifier, FILE says how a running verifier begins a session and where its verdict is. The mock wallet "
-        + "plays every variant that a protocol can carry, one session each, with right responses in between. The ids are "
-        + "PROTOCOL/VARIANT. The verifier must trust the certificates of mdoc mock anchors, or those of --issuer-chain. "
-        + "Codes are compared only if FILE says where they are. --answer-seconds bounds each exchange. Only this machine is "
-        + "visited, and hosts that --i-may-test names.",
+        + "plays every variant that a protocol can carry, one session each, with right responses in between. The ids "
+        + "are PROTOCOL/VARIANT. The verifier must trust the certificates of mdoc mock anchors, or those of "
+        + "--issuer-chain. Codes are compared only if FILE says where they are. --answer-seconds bounds each exchange. "
+        + "Only this machine and the hosts of --i-may-test are visited.",
       "Exit status: 0 all run cases pass, 1 a case fails or no case was run, 64 usage, 65 the suite cannot be read, "
         + "75 the harness is gone.",
     ],
@@ -43,7 +43,7 @@ enum VectorsRun {
         "Run another verifier as a program",
         "mdoc vectors run --exec \"python3 verify.py\" --expected-failures failures.txt"),
       .init(
-        "Try a running verifier, and go on after an interruption",
+        "Test a running verifier, and resume after an interruption",
         "mdoc vectors run --verifier verifier.json \\\n  --resume journal.jsonl --html report.html"),
       .init(
         "Run a verifier without Apple's in-app protocol",
@@ -226,7 +226,7 @@ struct RunText {
 
 enum VectorsMatrix {
   static let command = Command(
-    "matrix", "run several verifiers, and show what each wrongly accepts",
+    "matrix", "run several verifiers, and show the wrong responses that each accepts",
     options: [
       .suite, .filter, .profile, .verifier, .withoutOurs, .circuits, .answerSeconds, .memory, .html, .markdown,
       .counts, .jsonReport,
@@ -291,8 +291,8 @@ enum VectorsMatrix {
 }
 
 extension Option {
-  static let html = Option("html", "FILE", "write one HTML page for people")
-  static let jsonReport = Option("json", "FILE", "write JSON for programs")
+  static let html = Option("html", "FILE", "write an HTML page")
+  static let jsonReport = Option("json", "FILE", "write the report as JSON")
   fileprivate static let verifier = Option(
     "verifier", "COMMAND", "a command that starts a verifier's harness", occurrence: .requiredRepeatable)
   fileprivate static let withoutOurs = Option(flag: "without-ours", "leave this verifier out")

@@ -38,7 +38,7 @@ struct ShownCase {
   private let vector: TestVector
   private let comparison: Comparison?
   private let layers: [(title: String, text: String)]
-  /// Nil if our verifier lacks a feature of the case.
+  /// Our judgement; nil if our verifier lacks a feature of the case.
   private let judgement: Judgement?
   private let missing: String?
   private let checks: [(title: String, checks: [Check])]

@@ -10,8 +10,8 @@ enum VerifyBundle {
     operand: Operand(placeholder: "FILE", help: "the reply of /v1/verification_sessions/{id}/evidence"),
     notes: [
       "Everything comes from the bundle, including the time; nothing is fetched. The recomputed report must equal the "
-        + "stored one. A bundle of test mode says so. A zero-knowledge proof needs --circuits; its time is judged by "
-        + "the server's settings at that time.",
+        + "stored one. The report marks bundles of test mode. A zero-knowledge proof needs --circuits; its time is "
+        + "judged by the server's settings at that time.",
       "--audit requires this bundle in a verified log: without it, a holder of the evidence key could have forged the "
         + "bundle. --heads requires heads that you noted at that time: without them, that holder could have forged the "
         + "log too.",
@@ -81,14 +81,14 @@ enum VerifyBundle {
     return json["last_error"]?.isNull == true ? .done : .rejected
   }
 
-  /// The origin of the evidence, for people; empty if the bundle could not be opened.
+  /// The origin of the evidence, as text; empty if the bundle could not be opened.
   static func origin(_ json: JSON) -> [Report] {
     guard let session = json["session"]?.string else { return [] }
     let audit =
       switch (json["in_audit"]?.bool, json["audit_heads"]?.bool) {
       case (true?, true?): "has this bundle, and agrees with the noted heads"
       case (true?, _): "has this bundle; without --heads the log could be forged too"
-      case (false?, _): "does not have it"
+      case (false?, _): "does not have this bundle"
       default: "not consulted"
       }
     let rows = [("relying_party", "Relying party"), ("protocol", "Protocol"), ("program", "Kept by version")].map {

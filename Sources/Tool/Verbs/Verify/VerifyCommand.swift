@@ -30,8 +30,8 @@ enum VerifyCommand {
   /// The options for the output of a verdict.
   static let output: [Option] = [.everyCheck, .htmlReport, .json]
 
-  /// Prints the report, folded without `--all`, and writes it as the page of `--html`. The page ends with the SHA-256 of
-  /// each file that these options name.
+  /// Prints the report, folded without `--all`, and writes it as the page of `--html`. The page ends with the SHA-256
+  /// of each file in these options.
   static func publish(
     _ report: [Report], kind: String, files: [Option], _ arguments: Arguments
   ) throws(Failure) {
@@ -46,7 +46,7 @@ enum VerifyCommand {
     var hashes: [(String, String)] = []
     let named = files.flatMap { option in arguments.values(option).map { (option.name, $0) } }
     for (name, file) in named + arguments.operands.map({ ("file", $0) }) where AuthorizationLink(file) == nil {
-      // A pipe can't be read twice, and too long a file was not read to its end.
+      // A pipe cannot be read twice, and a file that is too long was not read to its end.
       let bytes = try FileAccess.readPrefix(file, purpose: name)
       guard !bytes.isEmpty, bytes.count <= FileAccess.limit else { continue }
       hashes.append((name, "\(file), SHA-256 \(Hex.encode(HashAlgorithm.sha256.hash(bytes)))"))
@@ -73,7 +73,7 @@ enum VerifyCommand {
   }
 
   /// Gets the revocation lists, prints the verdict, and turns the verdict into an exit status. The lists' addresses are
-  /// printed too, so that the user can supply the lists.
+  /// also printed, so that the user can supply the lists.
   static func conclude(
     _ authentication: consuming Authentication, of request: PresentationRequest?, files: [Option], at now: Timestamp,
     _ arguments: Arguments
@@ -165,7 +165,7 @@ extension Option {
 
   fileprivate static let revocation = Option(
     "revocation", "POLICY",
-    "how to treat revocation: require_good (rejects an undetermined status), allow_undetermined (warns of it) or off "
+    "how to treat revocation: require_good (rejects an undetermined status), allow_undetermined (only warns) or off "
       + "(does not check)",
     fallback: RevocationPolicy.off.rawValue, choices: RevocationPolicy.allCases.map(\.rawValue))
   fileprivate static let list = Option(

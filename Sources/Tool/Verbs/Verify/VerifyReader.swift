@@ -15,8 +15,8 @@ enum VerifyReader {
         + "session's requests"),
     notes: [
       "A DeviceRequest is signed over its session: give --transcript or its parts, or for the Digital Credentials API "
-        + "--origin, with --encryption-info unless the file has it. A request object names its origins itself; they "
-        + "are compared with --origin.",
+        + "--origin, with --encryption-info unless the file has it. A request object lists its origins, which are "
+        + "compared with --origin.",
       "Only the signer is checked: not the requested elements, and not the certificate's revocation, which would need "
         + "the network.",
       "Exit status: 0 every part is signed by a reader below one of the roots, 1 a part is not, 64 usage, 65 a file "
@@ -24,7 +24,7 @@ enum VerifyReader {
     ],
     examples: [
       .init(
-        "Verify a request in person over its transcript",
+        "Verify an in-person request with its session transcript",
         "mdoc verify reader request.cbor --transcript t.cbor --root reader-root.pem"),
       .init(
         "Verify a request that a page passes to the browser",

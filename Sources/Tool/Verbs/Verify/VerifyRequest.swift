@@ -5,7 +5,7 @@ import Presentation
 
 enum VerifyRequest {
   static let command = Command(
-    "request", "verify that a request to a wallet is as its standard asks",
+    "request", "verify that a request to a wallet conforms to its standard",
     options: [
       .link, .walletNonce, .root, .pageOrigin, .encryptionInfo, .requestProfile, .at,
     ] + VerifyCommand.output,
@@ -98,7 +98,7 @@ extension Option {
   fileprivate static let walletNonce = Option(
     "wallet-nonce", "TEXT", "the wallet_nonce that was posted to get the request object")
   fileprivate static let root = Option(
-    "root", "PEM", "an authority of readers; without one, trust in the signer is not checked",
+    "root", "PEM", "an authority of readers; without --root, trust in the signer is not checked",
     occurrence: .repeatable)
   fileprivate static let requestProfile = Option(
     "profile", "NAME", "also check the rules of a profile: haip (HAIP 1.0)",

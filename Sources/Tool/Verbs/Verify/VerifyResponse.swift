@@ -137,15 +137,15 @@ enum TranscriptOptions {
 
   static let note =
     "Instead of --transcript you can give its parts: the DeviceEngagement, the reader's ephemeral public key as it "
-    + "was sent, and the handover. The report then tells if the device used another handover, and --session-data can "
+    + "was sent, and the handover. The report then shows if the device used another handover, and --session-data can "
     + "replace --response by the device's encrypted message."
 
-  /// Authenticates the response that `--response` or `--session-data` names.
+  /// Authenticates the response of `--response` or `--session-data`.
   static func authenticate(
     _ arguments: Arguments, verifier: MdocVerifier, request: PresentationRequest?, at now: Timestamp
   ) throws(Failure) -> Authentication {
     let proximity = Proximity(verifier: verifier)
-    /// The key's scalar is on the curve of the key that the session names.
+    /// The key's scalar is on the curve of the session's reader key.
     func readerKey(_ session: ReaderSession?) throws(Failure) -> PrivateKey? {
       try arguments.value(.readerKey).map { path throws(Failure) in
         try KeyFile.privateKey(path, on: session?.readerKey.curve ?? .p256)

@@ -9,7 +9,7 @@ import Vectors
 struct ReceivedRequest {
   let content: RequestJudgement.Content
   let arrival: RequestJudgement.Arrival
-  /// `data` of `org-iso-mdoc`; nil for a request by OpenID4VP, which is answered as it was judged.
+  /// `data` of `org-iso-mdoc`; nil for an OpenID4VP request, whose response is made from the judged parameters.
   private let data: JSON?
 
   /// The protocol over the Digital Credentials API; nil for a link.
@@ -48,7 +48,7 @@ struct ReceivedRequest {
     self.data = protocolName == "org-iso-mdoc" ? data : nil
   }
 
-  /// The text itself if it is a link; otherwise the link in the picture that it names.
+  /// The text itself if it is a link; otherwise the link in the picture at this path.
   private static func link(_ text: String) async throws(Failure) -> String {
     if AuthorizationLink(text) != nil { return text }
     guard FileAccess.exists(text) else {
@@ -67,9 +67,9 @@ struct ReceivedRequest {
     return found
   }
 
-  /// The response of a wallet whose holder agrees to `agreed`; nil agrees to everything.
+  /// The response of a wallet whose holder agrees to `agreed`; nil means to everything.
   ///
-  /// - Parameter judgement: the judgement on this request. What was judged is answered.
+  /// - Parameter judgement: the judgement on this request, whose parameters the response is made from.
   func response(
     _ judgement: RequestJudgement, of wallet: MockWallet, agreed: MockRequest? = nil,
     authentication: MockWebAuthentication = .signature, variant: MockVariant, at now: Timestamp
@@ -84,7 +84,7 @@ struct ReceivedRequest {
       authentication: authentication, variant: variant, at: now)
   }
 
-  /// Who asks for what, and what is wrong with the request.
+  /// Reports the client, the requested elements and the findings about the request.
   func report(_ judgement: RequestJudgement) -> [Report] {
     let asked =
       if let request = data?["deviceRequest"]?.string {
@@ -106,10 +106,10 @@ struct ReceivedRequest {
   }
 }
 
-/// The option by which a wallet answers a request that it must refuse: the codes that it names.
+/// The option `--despite`: the codes of failed checks despite which a wallet responds.
 struct Despite {
   static let option = Option(
-    "despite", "CODE", "answer though this check of the request fails", occurrence: .repeatable)
+    "despite", "CODE", "respond although this check of the request fails", occurrence: .repeatable)
 
   private let names: [String]
 
@@ -121,7 +121,7 @@ struct Despite {
     }
   }
 
-  /// The failed checks that the option does not name.
+  /// The failed checks that the option does not list.
   func faults(of judgement: RequestJudgement) -> [Check] {
     judgement.faults.filter { !names.contains($0.code.rawValue) }
   }

@@ -9,36 +9,35 @@ import PKIX
 import Presentation
 import Vectors
 
-/// `mdoc wallet`: a wallet that answers a verifier's request, rightly or wrongly, and refuses what wallets must refuse.
+/// `mdoc wallet`: a wallet that responds to a verifier's request, or refuses it if wallets must.
 enum WalletCommand {
   static let command = Command(
-    "wallet", "answer the request of a verifier that you test, as a wallet does",
+    "wallet", "respond to the request of a verifier that you test, as a wallet does",
     options: [.requestFile, .pageOrigin, .answerFile, .readerRoot, Despite.option, .yes, .mayTest]
       + MockCommand.provingOptions.filter { $0.name != Option.mockRequest.name },
     operand: Operand(
       placeholder: "LINK", help: "the link of a request, or a picture of its QR code (read by zbarimg)",
       isOptional: true),
     notes: [
-      "The wallet fetches the request, shows who asks for what, and what is wrong with the request by the standard. "
-        + "It asks whether to answer, posts the response and follows the redirect.",
-      "It refuses a request with a failed check, with the error that the specification names, unless --despite names "
-        + "each code. Signers are known to it by --root; without --root it knows none, and judges only signatures. It "
-        + "answers a DCQL query in full or not at all, and compares neither its values nor its trusted_authorities.",
+      "The wallet fetches the request, and shows the client, the requested elements and every failed check. It asks "
+        + "whether to respond, posts the response and follows the redirect.",
+      "It refuses a request with a failed check, by the specification's error, unless --despite lists each code. Only "
+        + "signers below --root are trusted; without --root only signatures are judged. The wallet fulfils a DCQL "
+        + "query in full or not at all, and compares neither its values nor its trusted_authorities.",
       "Over the Digital Credentials API, give --request, the JSON that the page passes to the browser, with --origin. "
         + "The response is written to --out, or with --json printed.",
-      "If the verifier is a test server on this machine, or the page is one's, the wallet has documents of that "
-        + "server's mock authority, unless --seed or --issuer-key says otherwise. Other verifiers must trust the "
-        + "certificates of mdoc mock anchors.",
-      "Only this machine is visited, and hosts that --i-may-test names.",
+      "For a test server on this machine, the wallet has documents of that server's mock authority, unless --seed or "
+        + "--issuer-key is given. Other verifiers must trust the certificates of mdoc mock anchors.",
+      "Only this machine and the hosts of --i-may-test are visited.",
       "Exit status: 0 the verifier took the response, 1 it did not, or the wallet refused or declined, 64 usage, 65 a "
         + "file cannot be read, 75 the verifier cannot be reached.",
     ],
     examples: [
-      .init("Answer a link", "mdoc wallet 'openid4vp://?client_id=…&request_uri=http://127.0.0.1:8080/…'"),
-      .init("Answer wrongly", "mdoc wallet --yes --variant device-signature-zero \"$LINK\""),
-      .init("Answer the QR code of a page", "mdoc wallet screenshot.png"),
+      .init("Respond to a link", "mdoc wallet 'openid4vp://?client_id=…&request_uri=http://127.0.0.1:8080/…'"),
+      .init("Send a wrong response", "mdoc wallet --yes --variant device-signature-zero \"$LINK\""),
+      .init("Respond to the QR code of a page", "mdoc wallet screenshot.png"),
       .init(
-        "Answer a request of the Digital Credentials API",
+        "Respond to a request of the Digital Credentials API",
         "mdoc wallet --yes --request request.json \\\n  --origin https://shop.example --out response.json"),
     ], action: run)
 
@@ -101,7 +100,7 @@ enum WalletCommand {
         ReceivedRequest(protocolName: entry["protocol"]?.string ?? "", data: entry["data"] ?? .null, origin: origin)
       }
       guard let request = known.first else {
-        throw .unreadable("request \(path): has no protocol and data that a wallet knows")
+        throw .unreadable("request \(path): has no known protocol with its data")
       }
       return request
     default: throw .usage("give either a link or --request FILE")
@@ -112,14 +111,14 @@ enum WalletCommand {
   private static func agrees(_ arguments: Arguments) throws(Failure) -> Bool {
     if arguments.has(.yes) { return true }
     guard isatty(STDIN_FILENO) == 1, !arguments.has(.json) else {
-      throw .usage("there is no terminal to ask on; give --yes to answer without being asked")
+      throw .usage("there is no terminal to ask on; give --yes to respond without being asked")
     }
-    arguments.console.printError("Answer? [y/N]")
+    arguments.console.printError("Respond? [y/N]")
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
-  /// A wallet of the authority that the options name; otherwise of the test server that sends the request. The text
-  /// names the authority.
+  /// A wallet of the options' authority; otherwise of the test server that sends the request. The text describes the
+  /// authority.
   private static func wallet(
     for request: ReceivedRequest, _ visit: WalletVisit, _ arguments: Arguments
   ) async throws(Failure) -> (MockWallet, issuer: String) {
@@ -141,10 +140,10 @@ enum WalletCommand {
 
   // MARK: Answers
 
-  /// What the wallet sends.
+  /// The wallet's response or error.
   private enum Answer {
     case response(MockWebResponse)
-    /// The text says why.
+    /// The text states the reason.
     case error(WalletError, String, of: Code? = nil)
   }
 
@@ -158,12 +157,12 @@ enum WalletCommand {
     switch answer {
     case .response(let response):
       fields = response.data
-      report = [.row("Answered", variant.name, as: "answered")]
+      report = [.row("Responded with", variant.name, as: "answered")]
     case .error(let error, let reason, let code):
       let state = judgement.claims?["state"]?.string.map { JSON.string($0) }
       fields = .members(["error": .string(error.rawValue), "state": request.protocolName == nil ? state : nil])
       report = [
-        .row("Not answered", "\(error.rawValue): \(code?.rawValue ?? reason)", as: "error", error.rawValue)
+        .row("Refused with", "\(error.rawValue): \(code?.rawValue ?? reason)", as: "error", error.rawValue)
       ]
       isRight = false
     }
@@ -177,17 +176,17 @@ enum WalletCommand {
       return (report, isRight ? .done : .rejected)
     }
     guard let address = judgement.claims?["response_uri"]?.string else {
-      return (report + [.line("The request names no response_uri, so nothing was sent.")], .rejected)
+      return (report + [.line("The request has no response_uri, so nothing was sent.")], .rejected)
     }
     if case .error = answer, !judgement.isClientKnown {
-      return (report + [.line("Nothing was sent, since it is not sure whose response_uri it is.")], .rejected)
+      return (report + [.line("Nothing was sent, since the request does not prove who owns response_uri.")], .rejected)
     }
     let reply = try await visit.post(fields, to: address)
     report.append(.row("The verifier replied", reply.text, as: "status", reply.status))
     report.append(.member("code", reply.code))
     if let redirect = reply.redirect {
       report.append(.row("It leads to", redirect, as: "redirect_uri"))
-      // The verifier has the response, whatever becomes of the redirect.
+      // The verifier has the response, even if the redirect fails.
       let outcome: String
       do throws(Failure) { outcome = try await visit.follow(redirect).text } catch { outcome = error.message }
       report.append(.row("which replied", outcome, as: "redirect_reply"))
@@ -202,7 +201,7 @@ extension Option {
   fileprivate static let answerFile = Option("out", "FILE", "where to write the response to --request")
   fileprivate static let readerRoot = Option(
     "root", "PEM", "a signer that the wallet knows, or an authority that signers chain to", occurrence: .repeatable)
-  fileprivate static let yes = Option(flag: "yes", "answer without asking")
+  fileprivate static let yes = Option(flag: "yes", "respond without asking")
   static let mayTest = Option(
     "i-may-test", "HOST", "another machine that you may test", occurrence: .repeatable)
 }

@@ -10,7 +10,7 @@ import Trust
 /// A wallet's visits to verifiers: it fetches requests, posts responses and errors, and follows redirects (OpenID4VP
 /// 1.0, 5.10, 8.2 and 8.5).
 ///
-/// It visits this machine only, and the hosts that the user names: it is for those who test their own verifier.
+/// It visits only this machine and the user's listed hosts, for tests of the user's own verifier.
 struct WalletVisit: Sendable {
   /// A request as it reached the wallet.
   struct Request: Sendable {
@@ -45,7 +45,7 @@ struct WalletVisit: Sendable {
   ///   - seconds: the time for one exchange.
   init(hosts: [String] = [], seconds: Int64 = 30, atOnce: Int = 1) throws(Failure) {
     if let host = hosts.first(where: { $0.contains("/") }) {
-      throw .usage("--i-may-test takes a host alone, such as verifier.example, not \(host.printableLine)")
+      throw .usage("--i-may-test takes only a host, such as verifier.example, not \(host.printableLine)")
     }
     self.hosts = hosts.map { $0.lowercased() }
     var rules = FetchRules(
@@ -62,9 +62,9 @@ struct WalletVisit: Sendable {
     }
   }
 
-  /// Whether the address is of this machine.
+  /// Whether the address is on this machine.
   ///
-  /// - Throws: `Failure` if it is of a host that the user did not name either.
+  /// - Throws: `Failure` if the address is of another, unlisted host.
   @discardableResult
   func isHere(_ address: String) throws(Failure) -> Bool {
     let read: ListAddress
@@ -136,7 +136,7 @@ struct WalletVisit: Sendable {
     try await exchange(Self.form(fields, accept: "Accept: application/json"), with: address)
   }
 
-  /// Opens the address that a reply names, as the wallet's browser would; at most five redirects.
+  /// Opens the address in a reply, as the wallet's browser would; at most five redirects.
   func follow(_ address: String) async throws(Failure) -> Reply {
     var address = address
     for _ in 0..<5 {

@@ -8,7 +8,7 @@ import CLibCBOR
 ///
 /// Functions that run for each head are `mutating`, so that the decoder is passed by reference and not copied.
 struct CBORDecoder {
-  /// The input. Every index into it is below `limit`. `limit` never exceeds its end.
+  /// The input. Every index into the input is below `limit`. `limit` never exceeds its end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
   /// The number of levels around this input, if it is the content of a string; otherwise 0.
@@ -41,7 +41,7 @@ struct CBORDecoder {
   static func tree(
     parsing bytes: [UInt8], in range: Range<Int>, depth: Int = 0, limits: CBORLimits
   ) throws(CBORError) -> CBORTree {
-    // Nodes note offsets in 32 bits.
+    // Nodes store offsets in 32 bits.
     guard range.count <= limits.bytes, range.upperBound <= Int(Int32.max) else {
       throw CBORError(.cborInputTooLarge, at: range.lowerBound)
     }
@@ -320,7 +320,7 @@ extension Code {
     "cbor.tag_unsupported", "The structure needs a plain item, but has a CBOR tag, which is not expanded",
     "RFC 8949, 3.4", .cbor)
   public static let cborSimpleValueUnassigned = Code(
-    "cbor.simple_value_unassigned", "The CBOR has a simple value without a meaning", "RFC 8949, 3.3 and 5.3", .cbor)
+    "cbor.simple_value_unassigned", "The CBOR has an unassigned simple value", "RFC 8949, 3.3 and 5.3", .cbor)
 }
 
 extension Code.Remedy {

@@ -1,6 +1,6 @@
 import Base
 
-/// Diagnostic notation (RFC 8949, 8) of a parsed item, indented, for people.
+/// Diagnostic notation (RFC 8949, 8) of a parsed item, indented.
 package struct CBORDiagnostic: Sendable {
   /// Whether to show the values of data elements (`elementValue` and DeviceNameSpaces) and the content of all byte
   /// strings. Otherwise they are elided.

@@ -58,7 +58,7 @@ struct CBORNode: Sendable {
 
 /// One head, as libcbor's streaming decoder reports it.
 struct CBOREvent {
-  /// Nil for the break that ends an indefinite length.
+  /// The kind; nil for the break that ends an indefinite length.
   var kind: CBORItem.Kind?
   /// The argument, the length of a string, the boolean, or a double's bit pattern.
   var value: UInt64 = 0

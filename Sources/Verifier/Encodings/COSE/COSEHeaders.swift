@@ -7,7 +7,7 @@ package struct COSEHeaders: Sendable {
   /// The content of the protected bucket, as it is signed.
   package let protectedBytes: ArraySlice<UInt8>
   private let protected: CBORItem?
-  /// Nil for a header that is null or undefined, which counts as an empty map.
+  /// The unprotected header; nil for null or undefined, which counts as an empty map.
   private let unprotected: CBORItem?
 
   package enum Label {
@@ -19,7 +19,7 @@ package struct COSEHeaders: Sendable {
     package static let x5t: Int64 = 34
   }
 
-  /// The parameters that are processed here. `crit` may name only these parameters.
+  /// The parameters that are processed here. `crit` may list only these parameters.
   private static let understood: Set<Int64> = [Label.algorithm, Label.x5chain, Label.x5t]
 
   init(protected bucket: CBORItem, unprotected: CBORItem?) throws(COSEError) {
@@ -168,7 +168,7 @@ package enum COSEError: Error, Sendable, Hashable {
     case .malformed(let detail): detail
     case .invalidCBOR(let code): "its protected header is not CBOR: \(code.rawValue)"
     case .duplicateHeader: "a header parameter is in both header maps"
-    case .unsupportedCritical: "crit is malformed, not protected, or names an unknown parameter"
+    case .unsupportedCritical: "crit is malformed, not protected, or lists an unknown parameter"
     }
   }
 }

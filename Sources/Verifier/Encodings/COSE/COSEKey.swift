@@ -6,7 +6,7 @@ package struct COSEKey: Sendable {
   package let key: PublicKey
   /// `alg`: the only algorithm for which the key may be used.
   private let algorithm: CBORItem?
-  /// `key_ops`. An operation named by a text is unknown (nil).
+  /// `key_ops`. An operation given as text is unknown (nil).
   private let operations: [Int64?]?
 
   /// A public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.

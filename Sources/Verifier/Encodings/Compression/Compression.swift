@@ -76,7 +76,7 @@ package enum CompressedFormat: Sendable, Hashable, CaseIterable {
   /// RFC 1951, without header and checksum.
   case deflate
 
-  /// zlib's argument for the largest window, with the format added.
+  /// zlib's argument for the largest window and this format.
   var windowBits: Int32 {
     switch self {
     case .zlib: 15

@@ -93,7 +93,7 @@ package struct CompactJWE: Sendable {
   }
 
   /// OtherInfo (RFC 7518, 4.6.2): AlgorithmID ‖ PartyUInfo ‖ PartyVInfo ‖ SuppPubInfo. SuppPubInfo is the key's length
-  /// in bits. In direct mode, AlgorithmID names the content encryption.
+  /// in bits. In direct mode, AlgorithmID identifies the content encryption.
   static func otherInfo(
     _ encryption: JWEHeader.ContentEncryption, _ partyU: [UInt8] = [], _ partyV: [UInt8] = []
   ) -> [UInt8] {

@@ -71,7 +71,7 @@ package struct JWSHeader: Sendable {
   package let critical: [String]
   private let json: JSON
 
-  /// Nil if the algorithm is not supported.
+  /// The algorithm; nil if it is not supported.
   package var algorithm: SignatureAlgorithm? { SignatureAlgorithm(joseName: algorithmName) }
 
   package subscript(name: String) -> JSON? { json[name] }

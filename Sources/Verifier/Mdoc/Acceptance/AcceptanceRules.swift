@@ -1,7 +1,7 @@
 import Base
 
 /// Decides whether verified documents satisfy the request and are accepted. Every requested element must be returned.
-/// An unrequested element is named, and its value is dropped.
+/// An unrequested element is listed, and its value is discarded.
 struct AcceptanceRules: Sendable {
   /// Nil accepts every verified element of every verified document.
   let request: PresentationRequest?
@@ -70,7 +70,7 @@ struct AcceptanceRules: Sendable {
     .documentExpired,
   ]
 
-  /// Names each document that may be the same as an earlier one: a request for two licences is not satisfied by one
+  /// Reports each document that may be the same as an earlier one: a request for two licences is not satisfied by one
   /// licence twice.
   private func repeatedDocuments(_ outcomes: [DocumentOutcome]) -> [String] {
     let documents = outcomes.compactMap(\.verified)
@@ -162,7 +162,7 @@ struct AcceptanceRules: Sendable {
     return (checks.checks, accepted)
   }
 
-  /// Names every returned element whose value has another type than its standard prescribes (ISO/IEC 18013-5:2021,
+  /// Reports every returned element whose value has another type than its standard prescribes (ISO/IEC 18013-5:2021,
   /// 7.2.1). Such a deviation from the profile is a warning, and rejects in strict mode. For a requested element it
   /// always rejects: a relying party could not tell a text from the requested date.
   /// - Returns: the mistyped elements that were requested.
@@ -208,7 +208,7 @@ struct AcceptanceRules: Sendable {
   }
 
   /// Appends the values of the element and of its returned alternatives, without duplicates.
-  /// - Returns: whether any of them was returned.
+  /// - Returns: whether any of these values was returned.
   private func appendValues(
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element],
     retention: (ElementReference) -> Retention
@@ -257,8 +257,8 @@ extension Code {
   public static let documentMissing = Code(
     "policy.document_missing", "A required document was not returned, or another was returned twice",
     "\(iso), 8.3.2.1.2.2",
-    "The person declined it, has no such document, or presented one twice. Request `document_number` to tell "
-      + "documents apart.",
+    "The person declined it, has no such document, or presented one twice. Request `document_number` to distinguish "
+      + "documents.",
     passes: "Every required document was returned")
   public static let ageContradictory = Code(
     "policy.age_contradictory", "The age attestations contradict each other", "\(iso), 7.2.5", .issuer,

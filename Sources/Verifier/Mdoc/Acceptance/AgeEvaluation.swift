@@ -9,7 +9,7 @@ protocol AgeSource {
   func forEachElement(_ body: (ElementReference, CBORItem) -> Void)
 }
 
-/// Answers a document's age questions from its elements.
+/// Decides on a document's age thresholds from its elements.
 struct AgeEvaluation<Document: AgeSource> {
   let document: Document
   let request: DocumentRequest
@@ -45,7 +45,7 @@ struct AgeEvaluation<Document: AgeSource> {
 
   var isContradictory: Bool { attestations.areContradictory }
 
-  /// All returned attestations: naming only two of them would reveal their values.
+  /// All returned attestations: listing only two of them would reveal their values.
   var attestationElements: [ElementReference] {
     attestations.all.map { ElementReference(namespace, AgeAttestations.identifier(for: $0.age)) }
   }

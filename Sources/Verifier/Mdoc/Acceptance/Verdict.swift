@@ -44,7 +44,7 @@ public struct VerificationReport: Sendable, Hashable {
     self.documents = documents
   }
 
-  /// The failed checks, in order. The first failed check names the rejection.
+  /// The failed checks, in order. The first failed check gives the rejection its code.
   public var reasons: [Reason] {
     checks.filter { $0.outcome == .failed }.map { Reason($0) }
       + documents.enumerated().flatMap { index, document in
@@ -65,20 +65,20 @@ public struct DocumentReport: Sendable, Hashable {
   }
 }
 
-/// Verified documents that satisfy the request, with only the requested elements. Only `AcceptanceRules` makes one.
+/// Verified documents that satisfy the request, with only the requested elements; made only by `AcceptanceRules`.
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
   /// Whether the response holds unread data that may be personal: an unrequested proof, an encrypted document, a member
-  /// that no standard names.
+  /// of no standard.
   package let leavesUnread: Bool
 
   /// The period for which the whole response may be kept as received: the strictest period of any element that it
   /// discloses, requested or not. The response may not be kept if part of it was not read.
   public var retention: Retention { leavesUnread ? .none : .strictest(of: documents.map(\.retention)) }
 
-  /// Whether the presentation holds an element or an age result. It holds neither if the request names no element, or
-  /// if the person declines all elements.
+  /// Whether the presentation holds an element or an age result. It holds neither if the request has no element, or if
+  /// the person declines all elements.
   public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 }
 
@@ -107,7 +107,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
   /// The strictest retention of all elements that the document discloses, including device-signed elements.
   let retention: Retention
   public let issuer: DocumentIssuer
-  /// Nil if a zero-knowledge proof hides the validity.
+  /// The validity; nil if a zero-knowledge proof hides it.
   public let validity: DocumentValidity?
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus
@@ -130,7 +130,7 @@ public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomRefl
 }
 
 extension CheckList {
-  /// Notes whether a profile rule is met. A broken rule is a warning, and rejects in strict mode.
+  /// Records whether a profile rule is met. A broken rule is a warning, and rejects in strict mode.
   package mutating func expect(
     _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
   ) {

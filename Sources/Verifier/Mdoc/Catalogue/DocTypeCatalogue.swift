@@ -100,7 +100,7 @@ public struct DocTypeDefinition: Sendable, Hashable {
   /// Other spellings in circulation. Each is a different document type on the wire: a request for one does not match
   /// another.
   public let aliases: [String]
-  /// In English, for people.
+  /// The English display name.
   public let label: String
   /// The document that specifies the type.
   public let source: String
@@ -148,7 +148,7 @@ public struct ElementDefinition: Sendable, Hashable {
 
   public let identifier: String
   public let types: ElementTypes
-  /// In English, for people.
+  /// The English display name.
   public let label: String
   public let presence: Presence
 
@@ -184,9 +184,9 @@ extension [ElementDefinition] {
 /// The elements of one namespace, as one document type uses it.
 public struct NamespaceDefinition: Sendable, Hashable {
   public let name: String
-  /// In English, for people.
+  /// The English display name.
   public let label: String
-  /// In the order of the standard.
+  /// The elements, in the order of the standard.
   public let elements: [ElementDefinition]
   /// Whether the namespace also has `age_over_NN`, for any two digits (ISO/IEC 18013-5:2021, 7.2.5).
   public let hasAgeAttestations: Bool

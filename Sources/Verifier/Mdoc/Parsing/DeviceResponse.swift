@@ -16,7 +16,7 @@ public struct DeviceResponse: Sendable, CustomStringConvertible, CustomReflectab
   let encryptedDocuments: Int
   /// The tolerated deviations (`Deviation`), each with its member.
   let deviations: [String]
-  /// Whether the response holds data that is never read: a member that no standard names, or an encrypted document.
+  /// Whether the response holds data that is never read: a member of no standard, or an encrypted document.
   let leavesUnread: Bool
 
   /// - Throws: a `cbor.*`, `mdoc.response.*` or `mdoc.item.*` code for bytes that are not a DeviceResponse.
@@ -24,7 +24,7 @@ public struct DeviceResponse: Sendable, CustomStringConvertible, CustomReflectab
     try self.init(parsing: CBORItem(parsing: bytes, for: Recognition.deviceResponse))
   }
 
-  /// Nil, with the failed check noted, for bytes that are not a DeviceResponse.
+  /// Nil, with the failed check recorded, for bytes that are not a DeviceResponse.
   package init?(parsing bytes: [UInt8], into checks: inout CheckList) {
     do throws(MdocParseError) {
       try self.init(parsing: bytes)
@@ -112,7 +112,7 @@ public struct DeviceResponse: Sendable, CustomStringConvertible, CustomReflectab
 /// no ambiguous fault and no missing required member. In the data that the issuer signed, only an empty
 /// `expectedUpdate` is tolerated.
 enum Deviation {
-  /// Nil if the member is absent, null or undefined. Null and undefined are noted.
+  /// The member; nil if it is absent, null or undefined. Null and undefined are recorded.
   static func member(_ key: String, of item: CBORItem, into deviations: inout [String]) -> CBORItem? {
     guard let value = item[key: key] else { return nil }
     guard let nothing = name(ofNothing: value) else { return value }
@@ -120,12 +120,12 @@ enum Deviation {
     return nil
   }
 
-  /// Notes an empty member that must not be empty (`{+ …}` and `[+ …]` in the standard's CDDL).
+  /// Records an empty member that must not be empty (`{+ …}` and `[+ …]` in the standard's CDDL).
   static func noteIfEmpty(_ key: String, _ item: CBORItem?, into deviations: inout [String]) {
     if item?.count == 0 { deviations.append("\(key) is empty") }
   }
 
-  /// Notes three deviations: a null or undefined unprotected header, an undefined detached payload, and an attached
+  /// Records three deviations: a null or undefined unprotected header, an undefined detached payload, and an attached
   /// payload. RFC 9052, 3 requires an unprotected header, even if empty. Device authentication rejects a payload that
   /// differs from the signed bytes.
   static func noteFields(
@@ -157,7 +157,7 @@ struct Document: Sendable {
   let deviceSigned: DeviceSigned?
   /// The tolerated deviations (`Deviation`), each with its member.
   let deviations: [String]
-  /// Whether the document or one of its items has a member that no standard names.
+  /// Whether the document or one of its items has a member of no standard.
   let leavesUnread: Bool
 
   init(parsing item: CBORItem) throws(MdocParseError) {
@@ -177,7 +177,7 @@ struct Document: Sendable {
       try reader.inside("deviceSigned") { () throws(MdocParseError) in try DeviceSigned(parsing: item) }
     }
     deviations += deviceSigned?.deviations.map { "deviceSigned.\($0)" } ?? []
-    // `errors` is unsigned and not read: only its deviations are noted.
+    // `errors` is unsigned and not read: only its deviations are recorded.
     Deviation.noteIfEmpty("errors", Deviation.member("errors", of: item, into: &deviations), into: &deviations)
     self.deviations = deviations
     leavesUnread =
@@ -225,8 +225,8 @@ struct IssuerSignedNamespace: Sendable {
 struct IssuerSignedItem: Sendable {
   /// The whole `#6.24(bstr …)`, as received.
   let digestInput: ArraySlice<UInt8>
-  /// Identifies the item's digest in the MobileSecurityObject. Any 64-bit number is accepted, although issuers must use
-  /// numbers below 2^31 (9.1.2.4).
+  /// The identifier of the item's digest in the MobileSecurityObject. Any 64-bit number is accepted, although issuers
+  /// must use numbers below 2^31 (9.1.2.4).
   let digestID: UInt64
   let randomLength: Int
   let identifier: String

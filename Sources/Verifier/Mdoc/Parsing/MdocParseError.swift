@@ -7,7 +7,7 @@ public struct MdocParseError: Error, Sendable, Hashable {
   /// The index of the malformed document; nil if the fault is in no document.
   public let document: Int?
   /// The faulty member or item, as a path of the standard's names and of indices: `documents[0].docType is missing`.
-  /// The path holds no name that a wallet chose. Nil if the bytes as a whole are faulty.
+  /// The path contains no name that a wallet chose. Nil if the bytes as a whole are faulty.
   public let detail: String?
 
   package init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
@@ -37,7 +37,7 @@ public struct MdocParseError: Error, Sendable, Hashable {
 }
 
 extension CBORItem {
-  /// Reads an item that should be the named structure (`Recognition`).
+  /// Reads an item that should be this structure (`Recognition`).
   package init(parsing bytes: [UInt8], for expected: String) throws(MdocParseError) {
     do throws(CBORError) {
       try self.init(parsing: bytes)
@@ -47,7 +47,7 @@ extension CBORItem {
   }
 }
 
-/// Reads members of CBOR structures. The error for a missing member or a wrong shape names the member.
+/// Reads members of CBOR structures. The error for a missing member or a wrong shape states the member.
 package struct StructureParser {
   /// The code for a member that is missing or of another type.
   let code: Code

@@ -1,8 +1,8 @@
 import Base
 import CBOR
 
-/// Names the form of an unexpected input, such as hexadecimal text instead of bytes, or an IssuerSigned instead of a
-/// DeviceResponse. It only explains a rejection: nothing is accepted because of it.
+/// Recognises the form of an unexpected input, such as hexadecimal text instead of bytes, or an IssuerSigned instead of
+/// a DeviceResponse. It only explains a rejection: nothing is accepted because of it.
 ///
 /// It examines only forms and names of the standards, so that its output holds nothing personal.
 package enum Recognition {
@@ -111,7 +111,7 @@ package enum Recognition {
     hexDigits.union("ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ+/-_=".utf8)
 }
 
-/// The form of a JWT by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as text for people.
+/// The form of a JWT by the number of its parts (RFC 7515, 7.1; RFC 7516, 7.1), as display text.
 package enum JWTForm: String {
   case unsecured = "an unsecured JWT"
   case signed = "a signed JWT"

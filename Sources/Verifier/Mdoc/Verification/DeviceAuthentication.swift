@@ -14,7 +14,7 @@ struct DeviceAuthentication {
   var alternatives: [AlternativeTranscript] = []
   let issuerKey: PublicKey?
 
-  /// Runs every check; nil if the device was not authenticated. Every check is noted in either case.
+  /// Runs every check; nil if the device was not authenticated. Every check is recorded in either case.
   func run(into checks: inout CheckList) -> DeviceAuthenticationMethod? {
     let key = deviceKey(&checks)
     checks.expect(
@@ -234,7 +234,7 @@ extension Code {
   public static let deviceMacNotAllowed = Code(
     "mdoc.device_auth.mac_not_allowed", "The device sent a MAC, and this protocol has no reader key to check it",
     "\(iso), 9.1.3.5",
-    "For a presentation in person, supply the reader's ephemeral private key. Otherwise the wallet must sign.",
+    "For an in-person presentation, supply the reader's ephemeral private key. Otherwise the wallet must sign.",
     passes: "A MAC may authenticate in this protocol")
   public static let deviceAlgorithmUnsupported = Code(
     "mdoc.device_auth.algorithm_unsupported",

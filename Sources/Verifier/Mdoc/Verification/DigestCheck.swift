@@ -5,7 +5,7 @@ import Cryptography
 struct DigestCheck {
   let document: Document
   let mso: MobileSecurityObject
-  /// Nil if the digest algorithm is not supported.
+  /// The digests' hash; nil if the digest algorithm is not supported.
   let hash: HashAlgorithm?
 
   private static let shortestRandom = 16
@@ -33,7 +33,7 @@ struct DigestCheck {
         if item.randomLength < Self.shortestRandom {
           short.append((reference(namespace, item), " (random has \(item.randomLength) bytes)"))
         }
-        // Notes elements that share a digest identifier: at most one of them can match.
+        // Records elements that share a digest identifier: at most one of them can match.
         if shared.contains(item.digestID) {
           repeated.append(named(namespace, item))
           continue

@@ -5,7 +5,7 @@ import Cryptography
 import PKIX
 
 /// Authenticates one document. Each check is made once, in a fixed order. A check that depends on a failed check is
-/// noted as not run. Revocation follows (`AuthenticatedDocument`).
+/// recorded as not run. Revocation follows (`AuthenticatedDocument`).
 struct DocumentVerification {
   let document: Document
   let transcript: SessionTranscript
@@ -83,7 +83,7 @@ struct DocumentVerification {
       }
     }
     if !isCompared {
-      checks.notRun(code, isReturned ? "nothing to compare: empty, or not named by the signer" : nil)
+      checks.notRun(code, isReturned ? "nothing to compare: empty, or not in the signer's certificate" : nil)
     } else if !wrong.isEmpty, signed.anchor?.relaxed.contains(code) == true {
       checks.warned(code, wrong.joined(separator: ", "))
     } else {
@@ -91,7 +91,7 @@ struct DocumentVerification {
     }
   }
 
-  /// Calls `body` with the element's text in each namespace that has the element: all texts must name the same country.
+  /// Calls `body` with the element's text in each namespace that has the element: all texts must be the same country.
   private func forEachText(of identifier: String, _ body: (String) -> Void) {
     for name in [Namespace.mDL, Namespace.iso23220] {
       for namespace in document.issuerSigned where namespace.name.hasSameBytes(as: name) {
@@ -115,8 +115,8 @@ struct DocumentVerification {
   static let codes: [Code] = [.docTypeNotRequested] + IssuerAuthentication.codes + afterSignature
 }
 
-/// Recognises the responses of Apple's simulator and developer profile (sample archive, README), so that they are
-/// rejected by name. They have no document signer. A certificate with a bad signature is a forgery, not a mock.
+/// Recognises responses of Apple's simulator and developer profile (sample archive, README), to reject them with their
+/// own codes. Such responses have no document signer. A certificate with a bad signature is a forgery, not a mock.
 struct AppleMockRecognition {
   let document: Document
   let transcript: SessionTranscript
@@ -144,10 +144,10 @@ struct AppleMockRecognition {
 }
 
 extension Document {
-  /// Nil if `issuerAuth` is missing or malformed.
+  /// The issuer's message; nil if `issuerAuth` is missing or malformed.
   var issuerMessage: COSESign1? { issuerAuth.flatMap { try? COSESign1(parsing: $0, toleratesDeviations: true) } }
 
-  /// Nil if the device's signature is missing or malformed.
+  /// The device's message; nil if its signature is missing or malformed.
   var deviceSignatureMessage: COSESign1? {
     deviceSigned?.deviceSignature.flatMap { try? COSESign1(parsing: $0, toleratesDeviations: true) }
   }

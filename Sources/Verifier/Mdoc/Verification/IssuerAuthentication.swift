@@ -19,7 +19,7 @@ struct IssuerAuthentication {
     let path: [Certificate]
   }
 
-  /// Runs the checks. Returns the signed object; nil if no valid signature covers an object. Every check is noted in
+  /// Runs the checks. Returns the signed object; nil if no valid signature covers an object. Every check is recorded in
   /// either case.
   func run(_ issuerAuth: CBORItem?, into checks: inout CheckList) -> Signed? {
     checks.require(issuerAuth != nil, .issuerAuthMissing, "issuerSigned has no issuerAuth")
@@ -110,9 +110,9 @@ struct IssuerAuthentication {
 }
 
 extension CheckList {
-  /// Notes one check for each possible failure, in the order in which the failures are looked for. Notes the check that
-  /// belongs to the verdict as failed. The checks before it are noted as passed, and the checks after it as not run.
-  /// Notes all checks as passed if none belongs to the verdict.
+  /// Records one check for each possible failure, in the order of the search for failures: the verdict's check as
+  /// failed, the checks before it as passed, and the checks after it as not run. If no check belongs to the verdict,
+  /// records all checks as passed.
   mutating func note<Verdict: Equatable>(
     _ verdict: Verdict, in order: [(verdict: Verdict, code: Code)], _ detail: @autoclosure () -> String
   ) {
@@ -131,7 +131,7 @@ extension CheckList {
 }
 
 extension COSEError {
-  /// The failed check of the named message.
+  /// The failed check of the message with this name.
   func check(of name: String, orMalformed malformed: Code) -> Check {
     let code: Code =
       switch self {

@@ -8,13 +8,13 @@ import PKIX
 /// lists every failed check, not only the first.
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
-  /// Seconds by which clocks may differ. It applies only to validFrom, validUntil, the validity of certificates, and
+  /// The allowed clock skew, in seconds. It applies only to validFrom, validUntil, the validity of certificates, and
   /// the check that nothing is signed in the future.
   public var clockSkew: Int64
   /// Whether a deviation from a certificate or data profile rejects the response.
   public var isStrict: Bool
   public var revocation: RevocationPolicy
-  /// Nil if no zero-knowledge proofs are verified.
+  /// The policy for proofs; nil if no zero-knowledge proofs are verified.
   public var proofs: ProofPolicy?
   /// Called before the documents of an opened response are checked, so that callers can measure time.
   public var willAuthenticate: (@Sendable () -> Void)?
@@ -100,8 +100,8 @@ public struct MdocVerifier: Sendable {
   }
 
   /// Every check of a response, then of each document, in the order in which they are made. The first failed check
-  /// names the rejection, so the order of the checks affects the result. A protocol's checks of its envelope precede
-  /// these checks. Unreadable bytes are reported at the check that finds them.
+  /// gives the rejection its code, so the order of the checks affects the result. A protocol's checks of its envelope
+  /// precede these checks. Unreadable bytes are reported at the check that finds them.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
   static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
@@ -210,10 +210,10 @@ struct AuthenticatedDocument: Sendable {
   let checks: CheckList
   /// The deviations in the data that the issuer signed (`Deviation`), each with its member.
   var deviations: [String] = []
-  /// Nil if the issuer, its signature or the device was not authenticated.
+  /// The content; nil if the issuer, its signature or the device was not authenticated.
   var content: Content?
-  /// Nil if the policy asks nothing, the issuer is not trusted, or its signature is not valid: lists are fetched only
-  /// from addresses that a trusted issuer signed.
+  /// The check of revocation; nil if the policy asks nothing, the issuer is not trusted, or its signature is not valid:
+  /// lists are fetched only from addresses that a trusted issuer signed.
   var revocation: RevocationCheck?
   /// The index of the requested document that this document satisfies; nil if it satisfies none.
   var requestIndex: Int?
@@ -222,7 +222,7 @@ struct AuthenticatedDocument: Sendable {
   struct Content: Sendable {
     let signer: Certificate
     let anchor: TrustAnchor
-    /// Nil if a proof hides the validity.
+    /// The validity; nil if a proof hides it.
     let validity: DocumentValidity?
     let method: DeviceAuthenticationMethod
     /// The COSE_Key that the issuer signed; nil if a proof hides it.
@@ -302,7 +302,7 @@ extension AuthenticatedDocument.Content {
 
 /// The result for one document. The result of a rejected document has only checks, and no values.
 struct DocumentOutcome {
-  /// Nil if the document is rejected.
+  /// The verified document; nil if the document is rejected.
   let verified: VerifiedDocument?
   let report: DocumentReport
 }

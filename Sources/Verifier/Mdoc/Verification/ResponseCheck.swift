@@ -26,7 +26,7 @@ struct ResponseCheck {
     Self.note(response.deviations, isStrict: isStrict, into: &checks)
   }
 
-  /// Notes tolerated deviations (`Deviation`). Deviations in signed data are found later than other deviations.
+  /// Records tolerated deviations (`Deviation`). Deviations in signed data are found later than other deviations.
   static func note(_ deviations: [String], isStrict: Bool, into checks: inout CheckList) {
     let shown = deviations.prefix(Limits.reportedFaults).joined(separator: "; ")
     let more = deviations.count - Limits.reportedFaults
@@ -198,7 +198,7 @@ public struct PresentedResponse: ~Copyable, Sendable {
 ///
 /// It only explains a rejection in the report: nothing is accepted because of it.
 public struct AlternativeTranscript: Sendable {
-  /// A phrase that completes "the device signed for …". It names configuration, never a nonce or a key.
+  /// A phrase that completes "the device signed for …". It contains configured values, never a nonce or a key.
   public let difference: String
   private let makeTranscript: @Sendable () -> SessionTranscript
 
@@ -283,7 +283,7 @@ extension Code {
     "mdoc.response.zero_knowledge_unsupported",
     "The response holds zero-knowledge proofs, which were not requested and are not verified here",
     "ISO/IEC 18013-5, second edition, DeviceResponse: zkDocuments",
-    "If proofs were requested, name the folder of their circuits. If not, report it to the wallet's maker.",
+    "If proofs were requested, configure the folder of their circuits. If not, report it to the wallet's maker.",
     passes: "The response holds no unrequested proof", cases: "Z65")
   public static let encryptedDocumentsUnsupported = Code(
     "mdoc.response.encrypted_documents_unsupported",

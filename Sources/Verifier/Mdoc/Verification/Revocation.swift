@@ -215,15 +215,15 @@ struct RevocationCheck: Sendable {
     hidesStatus = status == nil
     var questions: [RevocationQuestion] = []
     // A certificate without a distribution point declares nothing. The anchor's own point is not used: the certificate
-    // below the anchor names the list that the anchor issues.
+    // below the anchor has the address of the anchor's list.
     if path.dropLast().contains(where: { $0.extensions.crlDistributionPoints != nil }) {
       questions.append(
         RevocationQuestion(
           .certificates, path: path, allowsPlainHTTP: anchor.allowsPlainHTTP, crlAddresses: anchor.crlAddresses))
     }
     var unusable: [(RevocationUncertainty, String)] = []
-    // A signer that is itself the anchor may name its issuer's list. That issuer is unknown, so its list cannot be
-    // verified: the status is declared but undetermined.
+    // A signer that is itself the anchor may have the address of its issuer's list. That issuer is unknown, so its list
+    // cannot be verified: the status is declared but undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is itself a trust anchor, so its issuer's list cannot be verified"))
     }
@@ -308,7 +308,7 @@ extension RevocationQuestion.Subject {
 }
 
 extension RevocationFinding {
-  /// Nil if the status is good.
+  /// The code of the finding; nil if the status is good.
   public var code: Code? {
     switch self {
     case .good: nil
@@ -366,7 +366,7 @@ extension Code {
     "\(edition2), 12.3.6", .undetermined, passes: "The document's status mechanism is supported")
   public static let revocationSourceNotAllowed = Code(
     "revocation.source_not_allowed",
-    "The list's address is not https, names a port or network that is not public, or redirects to one",
+    "The list's address is not https, has a non-public port or network, or redirects to such an address",
     "RFC 9110, 17.1", .undetermined, passes: "The lists' addresses are allowed", cases: "R09")
   public static let revocationListTooLarge = Code(
     "revocation.list_too_large", "The list is larger than the limit, compressed or decompressed", "RFC 9110, 17.5",

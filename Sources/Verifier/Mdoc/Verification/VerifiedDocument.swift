@@ -10,7 +10,7 @@ import PKIX
 public struct VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, CustomReflectable {
   public let docType: String
   public let issuer: DocumentIssuer
-  /// Nil if a zero-knowledge proof hides the validity.
+  /// The validity; nil if a zero-knowledge proof hides it.
   public let validity: DocumentValidity?
   public let deviceAuthentication: DeviceAuthenticationMethod
   public let revocation: RevocationStatus

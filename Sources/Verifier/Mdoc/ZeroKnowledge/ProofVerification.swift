@@ -8,7 +8,7 @@ import PKIX
 ///
 /// A proof shows four facts: a trusted signer signed a mobile security object; the object was valid at the proof's
 /// time; its device signed this session's transcript; the elements are in the object. It does not show the elements'
-/// namespace, the object's own docType, its status, or its digest ids: the report notes these as not run.
+/// namespace, the object's own docType, its status, or its digest ids: the report lists these as not run.
 struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript
@@ -212,11 +212,11 @@ extension Code {
       + "proofs.",
     passes: "A proof was returned where one was required")
   public static let zkSystemUnknown = Code(
-    "zk.system_unknown", "The proof names a circuit that is unknown here or unsound",
+    "zk.system_unknown", "The proof's circuit is unknown or unsound",
     "\(edition2), ZkSystemSpec; longfellow-libzk-v1, versions 6 and 7", .wallet,
     passes: "The proof's circuit is known")
   public static let zkSystemNotOffered = Code(
-    "zk.system_not_offered", "The proof names a circuit that this request did not offer", "\(edition2), ZkRequest",
+    "zk.system_not_offered", "The request did not offer the proof's circuit", "\(edition2), ZkRequest",
     .forged, passes: "The proof uses an offered circuit")
   public static let zkNamespaceMismatch = Code(
     "zk.namespace_mismatch", "The proof's elements are in several namespaces, or not in the requested one",

@@ -6,7 +6,7 @@ import Longfellow
 /// values cannot be read outside this module.
 package struct ZkDocument: Sendable {
   package let docType: String
-  /// `zkSystemId`, which should name one of the offered circuits.
+  /// `zkSystemId`, which should be the label of an offered circuit.
   package let label: String
   /// The time at which the document is shown to be valid, as the text that enters the proof.
   package let timestamp: String
@@ -18,7 +18,7 @@ package struct ZkDocument: Sendable {
   package let chain: [ArraySlice<UInt8>]
   package let proof: ArraySlice<UInt8>
 
-  /// The known circuit that the label names; nil for any other label. Google Wallet uses the circuit's hash as the
+  /// The known circuit with this label; nil for any other label. Google Wallet uses the circuit's hash as the
   /// label.
   package var circuit: KnownCircuit? {
     KnownCircuit.all.first { label.hasSameBytes(as: $0.label) || label.hasSameBytes(as: $0.hash) }
@@ -32,7 +32,7 @@ package struct ZkDocument: Sendable {
   /// The type that an item claims, even if it is otherwise malformed; nil if it claims none.
   static func docType(of item: CBORItem) -> String? { item[key: "documentData"]?.embedded?[key: "docType"]?.text }
 
-  /// Whether the item has a member that no standard names. Unreadable items are rejected elsewhere.
+  /// Whether the item has a member of no standard. Unreadable items are rejected elsewhere.
   static func leavesUnread(_ item: CBORItem) -> Bool {
     StructureParser.leavesUnread(item, but: "documentData", "proof")
       || StructureParser.leavesUnread(

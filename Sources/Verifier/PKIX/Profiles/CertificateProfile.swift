@@ -81,7 +81,7 @@ public enum CertificateProfile {
 /// warning, and rejects only in strict mode.
 struct ProfileRule: Sendable {
   let code: Code
-  /// The deviations as text for people; nil if the rule does not apply.
+  /// The deviations as human-readable text; nil if the rule does not apply.
   let deviations: @Sendable (ProfiledCertificate) -> [String]?
 
   init(_ code: Code, _ deviations: @escaping @Sendable (ProfiledCertificate) -> [String]?) {
@@ -123,7 +123,7 @@ extension Code {
   public static let profileRevocationSource = Code(
     "trust.profile.revocation_source",
     "A certificate has no usable CRL distribution point, or one that is not a URI", "\(iso), B.1.4", .issuer,
-    passes: "The certificate names its revocation list", warns: true)
+    passes: "The certificate has its revocation list's address", warns: true)
   public static let profileForbiddenExtension = Code(
     "trust.profile.forbidden_extension", "A certificate has an extension that the profile forbids", "\(iso), B.1",
     .issuer, passes: "The certificates have no forbidden extension", warns: true)

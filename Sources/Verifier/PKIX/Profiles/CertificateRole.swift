@@ -40,7 +40,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
   /// The purposes that the role allows. The certificate must have one of them. Empty if the profile has no purposes.
   public var extendedKeyUsages: Set<String> { Set(profile.purposes) }
 
-  /// Whether the extension is required. An extension that names only other purposes excludes the role (RFC 5280,
+  /// Whether the extension is required. An extension that lists only other purposes excludes the role (RFC 5280,
   /// 4.2.1.12).
   public var requiresExtendedKeyUsage: Bool { profile.requiresPurpose }
 
@@ -173,9 +173,9 @@ struct ProfileFacts: Sendable {
   let subject: [NameAttribute]
   /// The content of the public key's bit string.
   let keyBits: [UInt8]
-  /// Nil if it is not supported.
+  /// The signature algorithm; nil if it is not supported.
   let signatureAlgorithm: CertificateSignature.Algorithm?
-  /// Nil if the extension is absent or malformed.
+  /// The issuer's alternative names; nil if the extension is absent or malformed.
   let issuerAltName: [GeneralNames.Name]?
   let subjectAltName: [GeneralNames.Name]?
 
@@ -205,7 +205,7 @@ struct NameAttribute: Sendable {
   /// The attributes that the rules mention, by OpenSSL's long names.
   enum Kind: String, CaseIterable { case countryName, stateOrProvinceName, organizationName, commonName }
 
-  /// Nil for any other attribute.
+  /// The kind; nil for any other attribute.
   let kind: Kind?
   let isPrintableString: Bool
   let value: [UInt8]

@@ -101,7 +101,7 @@ extension NameAttribute {
 }
 
 extension Curve {
-  /// The curve's hash; nil for curves that do not sign with one.
+  /// The curve's hash; nil for curves that do not sign with a hash.
   fileprivate var certificateHash: HashAlgorithm? {
     switch self {
     case .p256, .brainpoolP256r1: .sha256

@@ -69,7 +69,7 @@ public struct AnnexB: Sendable {
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// Reads the DeviceResponse out of `vp_token`. The submission must name its definition.
+  /// Reads the DeviceResponse in `vp_token`. The submission's `definition_id` must match the request's.
   private func deviceResponse(_ parameters: JSON, _ definitionID: String, _ checks: inout CheckList) -> [UInt8]? {
     let token = parameters["vp_token"]
     let submission = parameters["presentation_submission"]
@@ -158,7 +158,7 @@ public struct AnnexBRequest: Sendable, CustomStringConvertible, CustomReflectabl
 }
 
 /// A relying party's request in Presentation Exchange (ISO/IEC TS 18013-7:2024, B.4.2): an input descriptor for each
-/// document, named by its type, with a field for each element.
+/// document, with the document's type as its id, with a field for each element.
 public struct PresentationDefinition: Sendable, Hashable {
   /// `presentation_definition`.
   public let json: JSON

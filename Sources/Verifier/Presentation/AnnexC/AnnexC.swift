@@ -61,7 +61,7 @@ struct EncryptedResponse {
   let ciphertext: ArraySlice<UInt8>
   let leavesUnread: Bool
 
-  /// Notes each check; nil if one failed.
+  /// Records each check. Nil if a check failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
     do throws(MdocParseError) {
       let item = try CBORItem(parsing: bytes, for: Recognition.encryptedResponse)

@@ -101,7 +101,7 @@ public enum AppleChallengeError: Error, Sendable, Hashable {
   case nonceLength
 }
 
-/// A merchant of a relying party, as Apple's transcript names it.
+/// A merchant of a relying party, with its identifiers in Apple's transcript.
 public struct AppleMerchant: Sendable, Hashable {
   public let merchantID: String
   public let teamID: String
@@ -129,7 +129,7 @@ public struct MerchantCertificate: Sendable {
     self.certificate = certificate
   }
 
-  /// The merchant named in Apple's certificate; nil for other certificates.
+  /// The merchant in Apple's certificate; nil for other certificates.
   public static func merchant(named certificate: Certificate) -> AppleMerchant? {
     guard let merchant = certificate.subject.userID, let team = certificate.subject.organizationalUnit,
       certificate.publicKey?.curve == .p256
@@ -156,7 +156,7 @@ struct AppleEnvelope {
   static let algorithm = "APPLE-HPKE-v1"
   fileprivate static let hashLength = 32
 
-  /// Notes each check; nil if one failed.
+  /// Records each check. Nil if a check failed.
   init?(parsing bytes: [UInt8], checks: inout CheckList) {
     do throws(MdocParseError) {
       let item = try CBORItem(parsing: bytes, for: Recognition.appleEnvelope)
@@ -183,7 +183,7 @@ struct AppleEnvelope {
     }
   }
 
-  /// The sender's ephemeral key of HPKE; nil, with the failed check noted, for anything but a point on P-256.
+  /// The sender's ephemeral key of HPKE; nil, with the failed check recorded, for anything but a point on P-256.
   static func point(_ encoded: ArraySlice<UInt8>, _ name: String, _ checks: inout CheckList) -> PublicKey? {
     let point = try? PublicKey(curve: .p256, encoded: encoded)
     checks.require(
@@ -194,7 +194,7 @@ struct AppleEnvelope {
     return point
   }
 
-  /// Whether the envelope names this transcript.
+  /// Whether the envelope has the hash of this transcript.
   func isOver(_ transcript: SessionTranscript) -> Bool {
     HashAlgorithm.sha256.matches(transcriptHash, digestOf: transcript.encoded)
   }
@@ -236,7 +236,7 @@ extension Code {
   public static let envelopeAlgorithmUnsupported = Code(
     "envelope.algorithm_unsupported", "The envelope's algorithm is not APPLE-HPKE-v1",
     "Apple, Verifying Wallet identity requests: HPKEEnvelope", .wallet,
-    passes: "The envelope names the agreed algorithm")
+    passes: "The envelope has the agreed algorithm")
   public static let envelopeModeUnsupported = Code(
     "envelope.mode_unsupported", "The envelope's HPKE mode is not base", "RFC 9180, 5.1.1", .wallet,
     passes: "The envelope uses HPKE's base mode")

@@ -47,8 +47,8 @@ public struct AppleInApp: Sendable {
     case simulate
   }
 
-  /// - Parameter keys: the merchant's current and former encryption keys. The response names the key to which it is
-  ///   encrypted.
+  /// - Parameter keys: the merchant's current and former encryption keys. The response identifies the key to which it
+  ///   is encrypted.
   public init(
     verifier: MdocVerifier, keys: [PrivateKey], publishedKey: PublishedKeyPolicy = .refuse, others: Others = .none
   ) {
@@ -189,7 +189,7 @@ private struct AppleOpener: Sendable {
 struct RecipientKey: Sendable {
   /// `pkRHash`: the hash of the 65-byte uncompressed point.
   let hash: [UInt8]
-  /// Nil for a key that is known only by its hash.
+  /// The public key; nil if only its hash is known.
   private let key: PublicKey?
   let opening: @Sendable (AppleEnvelope) -> AppleOpening?
   /// The simulator's transcript has its own team.

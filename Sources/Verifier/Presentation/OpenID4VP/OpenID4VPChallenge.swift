@@ -13,7 +13,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
   public let nonce: String
   /// The state of a response that the wallet posts; nil over the Digital Credentials API, which has no state.
   public let state: String?
-  /// Nil if the response is not encrypted.
+  /// The encryption key; nil if the response is not encrypted.
   let key: PrivateKey?
 
   /// Makes a challenge with a fresh nonce, state and key. Nonce and state are base64url, which every wallet accepts.
@@ -33,7 +33,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.key = key
   }
 
-  /// Whether a response or an error has this request's state, compared in constant time. False if the request has none.
+  /// Whether a response or an error has this request's state, in constant time. False if the request has no state.
   public borrowing func isState(_ given: String?) -> Bool {
     guard let state, let given else { return false }
     return constantTimeEqual(Array(state.utf8), Array(given.utf8))
@@ -119,7 +119,7 @@ public enum OpenID4VPRecipient: Sendable, Hashable {
     }
   }
 
-  /// The same with the thumbprint's bytes; nil without encryption.
+  /// The transcript with the thumbprint's bytes, which are nil without encryption.
   package func transcript(nonce: String, keyThumbprint thumbprint: [UInt8]?) -> SessionTranscript {
     transcript(nonce: nonce, thumbprint: thumbprint.map { .bytes($0) } ?? nil)
   }

@@ -9,7 +9,7 @@ import Mdoc
 ///
 /// It holds the session's nonce, so it has no mirror and no description.
 public struct OpenID4VPRequest: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The parameters, without those that name the client.
+  /// The parameters, without those that identify the client.
   let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
   private let registration: String?
@@ -52,7 +52,7 @@ public struct OpenID4VPRequest: Sendable, CustomStringConvertible, CustomReflect
     return try reader.signedRequest([client] + claims(reader.googleWalletMetadata), walletNonce: walletNonce)
   }
 
-  /// `request` of `openid4vp-v1-multisigned`: every reader names itself in its own protected header (A.3.2.2).
+  /// `request` of `openid4vp-v1-multisigned`: every reader identifies itself in its own protected header (A.3.2.2).
   ///
   /// The readers share one `client_metadata`, with the first reader's metadata for Google Wallet. A reader with other
   /// metadata does not sign, since its certificate would contradict the request.
@@ -136,7 +136,7 @@ public struct DCQLQuery: Sendable, Hashable {
     return proofs.isRequired ? [.proof] : [.proof, .plain]
   }
 
-  /// Nil if every query must be satisfied: the meaning of a query without `credential_sets`.
+  /// The `credential_sets`; nil if every query must be satisfied, since that is the default.
   private static func sets(of request: PresentationRequest) -> JSON? {
     let options = request.documents.enumerated().map { index, document in
       kinds(of: document).map { JSON.array([.string(credentialID(index, $0))]) }
@@ -176,8 +176,8 @@ public struct DCQLQuery: Sendable, Hashable {
     ])
   }
 
-  /// For proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself does not define
-  /// proofs yet.
+  /// A query for proofs with the offered circuits, in the form of Google Wallet and Multipaz. OpenID4VP itself does not
+  /// define proofs yet.
   private static func meta(_ document: DocumentRequest, _ kind: PresentedResponse.DocumentKind) -> JSON {
     let circuits = kind == .plain ? nil : document.proofs?.circuits
     return .members([

@@ -9,7 +9,7 @@ struct EncryptedParameters {
   let header: JWEHeader
   let parameters: JSON
 
-  /// Notes each check; nil if one failed.
+  /// Records each check. Nil if a check failed.
   init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
     // An unencrypted response has its own code: the wallet did not encrypt it, or an intermediary removed the
     // encryption.
@@ -100,7 +100,7 @@ extension JSON {
 enum VPToken {
   private typealias Presentation = (query: PresentedResponse.Query, bytes: [UInt8])
 
-  /// One part for each satisfied query, in the order of the request. Notes each check; nil if one failed.
+  /// One part for each satisfied query, in the order of the request. Records each check. Nil if a check failed.
   static func parts(
     of json: JSON?, for request: PresentationRequest, checks: inout CheckList
   ) -> [PresentedResponse.Part]? {

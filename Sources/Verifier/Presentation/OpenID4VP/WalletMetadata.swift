@@ -27,7 +27,7 @@ public struct WalletMetadata: Sendable {
     self.json = json
   }
 
-  /// Nil if the wallet sends no encryption key.
+  /// The encryption of the request; nil if the wallet sends no encryption key.
   fileprivate func requestEncryption() throws(WalletMetadataError) -> RequestEncryption? {
     guard let jwks = json.present("jwks") else { return nil }
     guard let keys = jwks["keys"]?.array, keys.count <= Limits.walletKeys else {
@@ -108,7 +108,7 @@ extension OpenID4VPRequest {
 }
 
 extension JSON {
-  /// Nil if the member is absent or null.
+  /// The member; nil if it is absent or null.
   fileprivate func present(_ name: String) -> JSON? { self[name].flatMap { $0.isNull ? nil : $0 } }
 
   /// The first element of the wallet's list that the verifier supports; nil if the wallet has no list.
@@ -146,7 +146,7 @@ public struct WalletMetadataError: Error, Sendable, Hashable {
 extension Code {
   public static let apiInvalidRequest = Code(
     "api.invalid_request", "A member of the request has a wrong type or value", "HTTP API",
-    "Correct the members named in `errors`.", status: 400, cases: "A17")
+    "Correct the members listed in `errors`.", status: 400, cases: "A17")
   public static let apiWalletUnsupported = Code(
     "api.wallet_unsupported", "The wallet's metadata does not allow this request", "\(openID), 5.10",
     "Compare `errors` with the reader's `client_id` and the relying party's `openid4vp`.", status: 400)

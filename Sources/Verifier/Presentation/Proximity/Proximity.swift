@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 import Mdoc
 
-/// Proximity presentation (ISO/IEC 18013-5:2021, 9.1.5): a response that a reader received in person, with the
+/// Proximity presentation (ISO/IEC 18013-5:2021, 9.1.5): a response that an in-person reader received, with the
 /// transcript of that session.
 public struct Proximity: Sendable {
   private let verifier: MdocVerifier
@@ -139,6 +139,6 @@ extension Code {
 
 extension CodeGroup {
   public static let proximity = CodeGroup(
-    "Session with a reader in person",
+    "In-person session with a reader",
     [.sessionDataMalformed, .sessionTerminated, .readerKeyMismatch])
 }

@@ -72,7 +72,7 @@ public enum ReaderSessionError: Error, Sendable, Hashable {
   case deviceEngagementMalformed
   /// The reader's key is not a COSE_Key with a point on one of mdoc's curves, or is for another use.
   case readerKeyMalformed
-  /// The transcript does not belong to a presentation in person.
+  /// The transcript does not belong to an in-person presentation.
   case transcriptMalformed
 }
 
@@ -145,7 +145,7 @@ public struct SessionEncryption: ~Copyable, Sendable {
     return message
   }
 
-  /// Eight bytes that name the sender, then four bytes of a counter that starts at 1.
+  /// Eight bytes that identify the sender, then four bytes of a counter that starts at 1.
   private static func nonce(_ counter: UInt32, isReader: Bool) -> [UInt8] {
     [0, 0, 0, 0, 0, 0, 0, isReader ? 0 : 1] + (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * $0)) }
   }

@@ -7,10 +7,10 @@ import Mdoc
 
 /// A DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1; second edition 12.5) as it is sent.
 ///
-/// The version is 1.1 with `deviceRequestInfo`, and 1.0 without (10.2.2). `deviceRequestInfo` tells which documents are
-/// enough. In version 1.1, a wallet returns a document only if the document has every element, or a substitute for each
-/// missing element (`AcceptableElements`). In version 1.0, a wallet returns the elements that the document has. So a
-/// request for one document has version 1.0 if substitutes cannot admit every acceptable document. This is so if more
+/// The version is 1.1 with `deviceRequestInfo`, and 1.0 without (10.2.2). `deviceRequestInfo` states which documents
+/// are enough. In version 1.1, a wallet returns a document only if the document has every element, or a substitute for
+/// each missing element (`AcceptableElements`). In version 1.0, a wallet returns the elements that the document has. So
+/// a request for one document has version 1.0 if substitutes cannot admit every acceptable document. This is so if more
 /// than three elements are requested and none is required, or if more elements are optional than may have substitutes.
 /// Only `readerAuth` then signs the request.
 public struct DeviceRequest: Sendable, Hashable {

@@ -10,7 +10,7 @@ public struct ReaderIdentity: Sendable {
   public let key: PrivateKey
   /// The leaf first, without the trust anchor (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0).
   public let certificates: [Certificate]
-  /// The client identifier by which OpenID4VP names the leaf's holder.
+  /// The client identifier of the leaf's holder in OpenID4VP.
   public let clientIdentifier: ClientIdentifier
   /// Sent in signed requests of the Digital Credentials API; nil for a reader unknown to Google Wallet.
   public let googleWalletMetadata: GoogleWalletMetadata?
@@ -66,8 +66,8 @@ public struct ReaderIdentity: Sendable {
     ["x509_hash:" + Base64.encodeURLSafe(leaf.sha256)] + leaf.dnsNames.map { "x509_san_dns:" + $0 }
   }
 
-  /// Whether the host is the reader's name, ignoring case (RFC 4343): the configured name, or, without one, any dNSName
-  /// of the leaf.
+  /// Whether the host is the reader's name, ignoring case (RFC 4343): the configured name, or any dNSName of the leaf
+  /// if none is configured.
   public func hasDNSName(_ host: String) -> Bool {
     let names = if case .dnsName(let name) = clientIdentifier { [name] } else { leaf.dnsNames }
     return names.contains { $0.lowercased().hasSameBytes(as: host.lowercased()) }
@@ -109,7 +109,7 @@ public enum ReaderIdentityError: Error, Sendable, Hashable {
   case googleWalletMetadataMismatch
 }
 
-/// The description of a relying party that Google Wallet shows to people: `gw_rp_metadata_bytes`, as Google or a
+/// The description of a relying party that Google Wallet shows: `gw_rp_metadata_bytes`, as Google or a
 /// verifier registrar makes it.
 ///
 /// `24(bstr .cbor {"schema_version": tstr, "display": DisplayInfo, ? "aggregator_info": DisplayInfo})` in base64url,
@@ -118,7 +118,7 @@ public struct GoogleWalletMetadata: Sendable, Hashable {
   /// The extension of a reader's certificate that holds the SHA-256, in a DER OCTET STRING.
   public static let extensionOID = "1.3.6.1.4.1.11129.10.1"
 
-  /// In base64url, as it is sent.
+  /// The text in base64url, as it is sent.
   public let text: String
   /// SHA-256 of all the bytes, the head of tag 24 included.
   public let sha256: [UInt8]

@@ -86,8 +86,8 @@ extension ReaderVerifier {
     }
   }
 
-  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). If there are several signers, each signer names itself in its
-  /// header.
+  /// Checks the client identifier (OpenID4VP 1.0, 5.9.3). If there are several signers, each signer identifies itself
+  /// in its header.
   private func checkClient(
     _ jws: CompactJWS, namedInHeader: Bool, _ leaf: Certificate, _ checks: inout CheckList
   ) {

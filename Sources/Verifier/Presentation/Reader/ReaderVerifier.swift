@@ -106,7 +106,7 @@ public struct ReaderVerifier: Sendable {
     .readerAlgorithmUnsupported, .readerSignatureInvalid,
   ]
 
-  /// The signature's certificates; nil, with the failed check noted, if any cannot be read.
+  /// The signature's certificates; nil, with the failed check recorded, if any cannot be read.
   func certificates(_ encoded: [ArraySlice<UInt8>], _ checks: inout CheckList) -> [Certificate]? {
     let isShort =
       encoded.count <= Limits.chainCertificates && encoded.allSatisfy { $0.count <= Limits.certificateBytes }
@@ -221,8 +221,8 @@ extension DeviceRequest {
 
   /// The documents that a received request asks for. Signatures are not checked; `requestInfo` is for wallets.
   ///
-  /// - Throws: `DeviceRequestError` for a malformed request, or one with `deviceRequestInfo`: that tells which documents
-  ///   are enough, and is not read here.
+  /// - Throws: `DeviceRequestError` for a malformed request, or one with `deviceRequestInfo`: that states which
+  ///   documents are enough, and is not read here.
   package static func documents(requestedBy bytes: [UInt8]) throws(DeviceRequestError) -> [RequestedDocument] {
     let request = try ReceivedDeviceRequest(parsing: bytes)
     guard request.info == nil else { throw DeviceRequestError(detail: "it has deviceRequestInfo") }

@@ -23,7 +23,7 @@ public struct RegistrationCertificate: Sendable {
   public let intermediary: String?
   public let intendedUseID: String?
   public let isServiceProvider: Bool
-  /// Its entry in a status list; nil if it names no list.
+  /// The certificate's entry in a status list; nil if it has no list.
   public let status: StatusReference?
   /// The path from the signer to a known registrar; empty for any other signer. The status list of such a signer is not
   /// fetched.
@@ -57,7 +57,7 @@ public struct RegistrationCertificate: Sendable {
     credentials = claims["credentials"]?.array ?? []
   }
 
-  /// The question about its status; nil if it names no status list. A registrar may also publish the list as a JSON Web
+  /// The question about its status; nil if it has no status list. A registrar may also publish the list as a JSON Web
   /// Token.
   public var statusQuestion: RevocationQuestion? {
     guard let status, !registrarPath.isEmpty else { return nil }
@@ -146,7 +146,7 @@ public struct RegistrationCertificate: Sendable {
 
   private static func date(_ name: String, in claims: JSON) throws(RegistrationCertificateError) -> Timestamp? {
     guard let value = claims[name] else { return nil }
-    // To the end of the year 9999.
+    // Times up to the end of the year 9999.
     guard let seconds = value.integer, (0...253_402_300_799).contains(seconds) else {
       throw .init("has no date in whole seconds under \(name)")
     }

@@ -4,9 +4,9 @@ import Base
 ///
 /// The request is in the link's parameters, in one signed parameter (`request`), or at an address (`request_uri`).
 public struct AuthorizationLink: Sendable {
-  /// In lower case, such as `openid4vp`, `haip-vp`, `mdoc-openid4vp`, `av` or `https`.
+  /// The scheme in lower case, such as `openid4vp`, `haip-vp`, `mdoc-openid4vp`, `av` or `https`.
   public let scheme: String
-  /// In the link's order, decoded. Parameters whose value is an object or an array are parsed (OpenID4VP 1.0, 5.1).
+  /// The decoded parameters in the link's order. Values that are objects or arrays are parsed (OpenID4VP 1.0, 5.1).
   public let parameters: [JSON.Member]
   let hasFragment: Bool
 
@@ -43,7 +43,7 @@ public struct AuthorizationLink: Sendable {
 
 /// An address of a verifier, as far as requests are checked against it.
 struct VerifierAddress {
-  /// In lower case, without a port.
+  /// The host in lower case, without a port.
   let host: String
   let isEncrypted: Bool
   let hasFragment: Bool

@@ -54,7 +54,7 @@ extension Code {
     passes: "There is no redirect_uri beside direct_post")
   static let requestClientSurplus = Code(
     "request.client_id_surplus", "An unsigned request of a page has client_id", "\(openID), A.2", .ignored,
-    passes: "Only the page's origin names the client", warns: true)
+    passes: "Only the page's origin identifies the client", warns: true)
   static let requestClientPrefixUnknown = Code(
     "request.client_id_prefix_unknown", "The prefix of client_id is not supported here", "\(openID), 5.9.3; \(annexB)",
     "Use `x509_hash:` or `x509_san_dns:` and sign, or `redirect_uri:` unsigned.",
@@ -107,9 +107,9 @@ extension Code {
   static let requestQueryClaims = Code(
     "request.dcql_claims", "A claim's path is a duplicate, or is not a namespace and an element",
     "\(openID), 6.3, B.2.4",
-    "Write each path as an array of the namespace and the element's name.", passes: "Each claim names an element")
+    "Write each path as an array of the namespace and the element's name.", passes: "Each claim refers to an element")
   static let requestQuerySets = Code(
-    "request.dcql_sets", "claim_sets or credential_sets is malformed, or names an unknown id", "\(openID), 6.2, 6.4",
+    "request.dcql_sets", "claim_sets or credential_sets is malformed, or contains an unknown id", "\(openID), 6.2, 6.4",
     "Name only ids of the query, in arrays that are not empty.", passes: "The query's sets name its parts")
   static let requestFormatUnsupported = Code(
     "request.format_unsupported", "No query asks for an mdoc", "\(openID), 6.1 and B.2.1",
@@ -129,8 +129,8 @@ extension Code {
     "request.verifier_info_malformed", "verifier_info is not an array of statements with format and data",
     "\(openID), 5.1", .form, passes: "Statements about the verifier have the prescribed form")
   static let requestHAIPClient = Code(
-    "request.haip_client_id", "The client is not named by its certificate's hash", "HAIP 1.0, 5", .haip,
-    passes: "The client is named by its certificate's hash")
+    "request.haip_client_id", "The client is not identified by its certificate's hash", "HAIP 1.0, 5", .haip,
+    passes: "The client is identified by its certificate's hash")
   static let requestHAIPDelivery = Code(
     "request.haip_delivery", "The link does not lead to a signed request", "HAIP 1.0, 5.1", .haip,
     passes: "The link leads to a signed request")

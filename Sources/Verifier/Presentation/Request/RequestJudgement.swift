@@ -7,11 +7,11 @@ import PKIX
 /// over the Digital Credentials API, HAIP 1.0, the older profile of ISO/IEC TS 18013-7 (Annex B), the link of the
 /// European age verification profile, and the DeviceRequest of `org-iso-mdoc` (Annex C there).
 ///
-/// It is made from the request alone. Whether a wallet has the requested documents is another question.
+/// The checks depend only on the request, not on the wallet's documents.
 public struct RequestJudgement: Sendable {
-  /// The way by which the request came to the wallet.
+  /// The channel through which the wallet got the request.
   public struct Arrival: Sendable {
-    /// Nil over the Digital Credentials API, or if it is not known.
+    /// The link; nil over the Digital Credentials API, or if it is not known.
     public var link: AuthorizationLink?
     /// The protocol's name in the Digital Credentials API, such as `openid4vp-v1-signed`; nil for a link.
     public var protocolName: String?
@@ -39,8 +39,8 @@ public struct RequestJudgement: Sendable {
     case object([UInt8])
     /// The parameters of an unsigned request.
     case parameters(JSON)
-    /// A DeviceRequest, with the `encryptionInfo` of the Digital Credentials API. Without one, or without an origin, no
-    /// signature is verified.
+    /// A DeviceRequest, with the `encryptionInfo` of the Digital Credentials API. Without `encryptionInfo` or an
+    /// origin, no signature is verified.
     case deviceRequest([UInt8], encryptionInfo: String?)
   }
 
@@ -52,7 +52,7 @@ public struct RequestJudgement: Sendable {
     case haip
   }
 
-  /// The requesting party, as far as the request names it.
+  /// The requesting party, as far as the request identifies it.
   public struct Client: Sendable {
     /// `client_id` with its prefix, of several signers the first valid one's. Nil for an unsigned request over the
     /// Digital Credentials API: there the page's origin is the client.
@@ -69,7 +69,7 @@ public struct RequestJudgement: Sendable {
   /// The failed checks.
   public var faults: [Check] { checks.filter { $0.outcome == .failed } }
 
-  /// Whether it is certain whose request it is. If not, a wallet posts nothing to `response_uri`, not even an error.
+  /// Whether the request proves who sent it. If not, a wallet posts nothing to `response_uri`, not even an error.
   public var isClientKnown: Bool {
     (client.id != nil || claims?["response_uri"] == nil) && !faults.contains { Self.clientCodes.contains($0.code) }
   }
@@ -143,7 +143,7 @@ private struct SignerChecks {
   ) {
     var report = verify(ReaderVerifier(roots: roots))
     let paths = report.signatures.map(\.certificates)
-    // Without roots, each signer is its own root, so that its dates and its signature are checked all the same.
+    // Without roots, each signer is its own root, so that its dates and its signature are checked nevertheless.
     if roots.isEmpty { report = verify(ReaderVerifier(roots: report.signatures.compactMap(\.certificates.first))) }
     valid = report.signatures.firstIndex(where: \.isGood)
     certificates = paths.dropFirst(valid ?? 0).first ?? []
@@ -174,12 +174,12 @@ private struct SignerChecks {
 
 /// The client identifier and its prefix (OpenID4VP 1.0, 5.9.1).
 struct ClientName {
-  /// Nil for an identifier without prefix.
+  /// The prefix; nil for an identifier without one.
   let prefix: String?
   /// The identifier without its prefix.
   let name: String
 
-  /// Before version 1.0, and in Annex B, the prefix is in a parameter of its own.
+  /// Before version 1.0, and in Annex B, the prefix is in a separate parameter.
   /// - Parameter id: `client_id` if it is not among the claims.
   init(_ id: String? = nil, of claims: JSON?) {
     let id = id ?? claims?["client_id"]?.string ?? ""

@@ -25,7 +25,7 @@ extension RequestRules {
 
   private mutating func checkFormats() {
     let formats = metadata[isAnnexB ? "vp_formats" : "vp_formats_supported"]
-    // The link of the age verification profile has no room for metadata, and its annex names none.
+    // The link of the age verification profile has no room for metadata, and its annex lists none.
     guard formats != nil || arrival.link?.scheme != "av" else { return }
     guard let format = formats?["mso_mdoc"], format.object != nil else {
       return checks.failed(.requestFormats, "mso_mdoc is missing, or not an object")

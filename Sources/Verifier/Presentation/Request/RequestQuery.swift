@@ -123,7 +123,7 @@ extension JSON? {
 // MARK: DeviceRequest
 
 extension CheckList {
-  /// Checks a DeviceRequest, and how it came.
+  /// Checks a DeviceRequest and its channel.
   mutating func checkDeviceRequest(
     _ bytes: [UInt8], encryptionInfo: String?, _ arrival: RequestJudgement.Arrival
   ) {

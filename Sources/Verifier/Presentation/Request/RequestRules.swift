@@ -6,7 +6,7 @@ import Mdoc
 struct RequestRules {
   enum Signing {
     case unsigned, once
-    /// Each signer names itself in its header.
+    /// Each signer identifies itself in its header.
     case severally
   }
 
@@ -24,7 +24,7 @@ struct RequestRules {
       && (claims["presentation_definition"] != nil || arrival.link?.scheme == "mdoc-openid4vp")
   }
 
-  /// Whether it came over the Digital Credentials API, not by link.
+  /// Whether the request came over the Digital Credentials API, not by link.
   var isOverAPI: Bool {
     arrival.link == nil
       && (arrival.protocolName != nil || arrival.origin != nil || responseMode.hasPrefix("dc_api"))

@@ -1,6 +1,6 @@
 import Base
 
-/// The error with which a wallet answers a request (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
+/// A wallet's error response to a request (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
 public enum WalletError: String, Sendable, CaseIterable {
   case accessDenied = "access_denied"
   case invalidRequest = "invalid_request"

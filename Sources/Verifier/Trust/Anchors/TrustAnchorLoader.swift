@@ -12,7 +12,7 @@ public struct TrustLoadError: Error, Sendable, CustomStringConvertible {
 
 /// Reads anchors from PEM or DER files and from folders of them.
 public struct TrustAnchorLoader: Sendable {
-  /// The document types of anchors whose settings name no types: the mDL in a server. Nil in `mdoc verify`: such
+  /// The document types of anchors whose settings list no types: the mDL in a server. Nil in `mdoc verify`: such
   /// anchors are then trusted for any type, with a warning.
   public var defaultDocTypes: [String]?
   /// The default rule, for authorities whose settings do not mention it.
@@ -97,7 +97,7 @@ public struct TrustAnchorLoader: Sendable {
   }
 }
 
-/// Makes an anchor from its settings. Defaults come from the loader. The text names the certificate's source.
+/// Makes an anchor from its settings. Defaults come from the loader. The text describes the certificate's source.
 private typealias AnchorMaker = @Sendable (TrustAnchorLoader, Certificate, String) -> TrustAnchor
 
 /// The settings beside an anchor's file: `utah.json` describes `utah.pem`.
@@ -114,7 +114,7 @@ private let anchorSettings = {
     Entry(
       "kind", Shape.choice(of: [TrustAnchor.Kind.authority, .documentSigner].map { ($0.rawValue, $0) }),
       or: "authority", "Whether an authority is pinned or one of its signers."),
-    .ifAny("doc_types", names, "Document types for which it is trusted."),
+    .ifAny("doc_types", names, "The anchor's trusted document types."),
     .ifAny("ekus", names, "Extended key usages; a document signer must have one of them."),
     Entry("max_path_length", Shape.whole(0...8), or: 0, "Certificates between authority and document signer."),
     .ifAny("relax", relaxation.list(atLeast: 1), "Codes of checks whose failures are only warnings."),
@@ -125,10 +125,10 @@ private let anchorSettings = {
     Entry("tier", Shape.choice(of: [TrustAnchor.Tier.live, .test].map { ($0.rawValue, $0) }), or: "live", "Its tier."),
     .ifAny(
       "source", Shape.text(1...256).checked("must have at most 256 bytes") { $0.utf8.count <= 256 },
-      "The source from which the operator got the certificate.")
+      "The operator's source of the certificate.")
   ) { object, kind, docTypes, ekus, length, relaxed, allowsHTTP, allowsJWT, addresses, proofs, tier, source in
     if kind == .documentSigner, length > 0 {
-      object.add("max_path_length", "has no meaning for a document signer")
+      object.add("max_path_length", "does not apply to a document signer")
     }
     let relaxed = Set(relaxed ?? [])
     if kind == .authority, let code = relaxed.intersection(TrustAnchor.relaxableForSigners).first {

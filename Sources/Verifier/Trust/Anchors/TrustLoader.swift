@@ -148,9 +148,9 @@ extension SourceReport {
   }
 }
 
-/// A named source of trust anchors.
+/// A source of trust anchors, with a name.
 public struct TrustSource: Sendable {
-  /// The name for people and for storing the last list: letters, digits, `-`, `_` and `.`.
+  /// The name for display and for storing the last list: letters, digits, `-`, `_` and `.`.
   public let name: String
   public let kind: Kind
 

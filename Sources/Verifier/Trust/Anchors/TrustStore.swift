@@ -141,7 +141,7 @@ public final class Replaceable<Value: Sendable>: Sendable {
 
   public var current: Value { value.withLock { $0 } }
 
-  /// Replaces the value. Work under way keeps the value that it has read.
+  /// Replaces the value. Running work keeps the value that it has read.
   public func replace(by value: Value) { self.value.withLock { $0 = value } }
 }
 

@@ -3,9 +3,9 @@ import Glibc
 
 /// Decides which network addresses may be connected to.
 ///
-/// A document names the address of a list. It could direct the server to hosts that trust the server's network: cloud
-/// metadata, administration pages, databases. A host name may resolve to another address a moment later, so the address
-/// of the socket itself is checked.
+/// A document contains the address of a list. The address could direct the server to hosts that trust the server's
+/// network: cloud metadata, administration pages, databases. A host name may resolve to another address a moment later,
+/// so the address of the socket itself is checked.
 public enum AddressGuard {
   /// The refusal of an address that is not public.
   public static let notPublic = "the address does not lead to a public host"
@@ -122,12 +122,12 @@ public struct AddressRange: Sendable, Hashable {
   let start: [UInt8]
   let bits: Int
 
-  /// Octets that are not given are zero.
+  /// Omitted octets are zero.
   static func ipv4(_ start: UInt8..., bits: Int) -> AddressRange {
     AddressRange(start: start + Array(repeating: 0, count: 4 - start.count), bits: bits)
   }
 
-  /// The start in 16-bit groups, as in the textual form; groups that are not given are zero.
+  /// The start in 16-bit groups, as in the textual form; omitted groups are zero.
   static func ipv6(_ start: UInt16..., bits: Int) -> AddressRange {
     let octets = start.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     return AddressRange(start: octets + Array(repeating: 0, count: 16 - octets.count), bits: bits)

@@ -6,7 +6,7 @@ import Base
 /// 3986 are therefore accepted: plain names, canonical numbers, no user, no escapes in the host.
 public struct ListAddress: Sendable, Hashable {
   public let isEncrypted: Bool
-  /// In lower case; an IPv6 address without its brackets.
+  /// The host in lower case; an IPv6 address without its brackets.
   public let host: String
   public let port: UInt16
   /// The part after the authority, from its first slash.
@@ -53,7 +53,7 @@ public struct ListAddress: Sendable, Hashable {
   public func following(_ location: String, allowing rules: FetchRules) throws(FetchError) -> ListAddress {
     let next = try ListAddress(resolved(location), allowing: rules)
     guard next.isEncrypted || !isEncrypted else { throw .notAllowed("a redirect leads from https to http") }
-    // A certificate may name another port, but only for the host that it names.
+    // A certificate may contain another port, but only for the host in its address.
     let isNamed = next.host == host && next.port == port
     guard isNamed || rules.allowsLoopback || next.port == AddressGuard.standardPort(isEncrypted: next.isEncrypted)
     else { throw .notAllowed("a redirect leads to a port that is not allowed") }

@@ -1,7 +1,7 @@
 import Base
 
 /// Fetches published lists of any kind as bytes. The caller must not start a second fetch of an address while the first
-/// is under way.
+/// is in progress.
 public protocol ListFetcher: Sendable {
   /// Returns within the rules' time limit, and immediately if its task is cancelled.
   func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList
@@ -24,8 +24,8 @@ public struct FetchedList: Sendable, Hashable {
   }
 }
 
-/// The reason why there is no list. The reasons are fixed sentences without the address, which may name a person or
-/// hold a password.
+/// The reason why there is no list. The reasons are fixed sentences without the address, which may contain a person's
+/// name or a password.
 public enum FetchError: Error, Sendable, Hashable {
   /// The address, or the target of a redirect, may not be fetched (`list.source_not_allowed`).
   case notAllowed(String)
@@ -44,11 +44,11 @@ public enum FetchError: Error, Sendable, Hashable {
 
 /// The limits of one fetch. The defaults are for live mode: HTTPS to public addresses on port 443.
 public struct FetchRules: Sendable, Hashable {
-  /// Plain HTTP is allowed for CRLs at the addresses that certificates name (`CRLAddresses.named`). Other lists need
+  /// Plain HTTP is allowed for CRLs at the addresses in certificates (`CRLAddresses.named`). Other lists need
   /// the trust anchor's setting `allow_http`. No redirect leads from HTTPS to HTTP. Lists are signed, but others on the
   /// network path can see who fetched which list.
   public var allowsPlainHTTP: Bool
-  /// Whether ports from `Limits.lowestListPort` on are allowed besides the scheme's own port: a certificate may name
+  /// Whether ports from `Limits.lowestListPort` on are allowed besides the scheme's own port: a certificate may contain
   /// such a port for its authority's revocation list. A redirect may not lead to any other port.
   public var allowsOtherPorts: Bool
   /// Test mode: addresses of this machine are allowed, on any port.

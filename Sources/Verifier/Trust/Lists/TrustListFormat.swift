@@ -16,13 +16,13 @@ protocol TrustListFormat: Sendable {
   static func open(_ bytes: [UInt8]) throws(TrustListError) -> Envelope
   /// The signer's certificate first.
   static func signerChain(of envelope: Envelope) throws(TrustListError) -> [ArraySlice<UInt8>]
-  /// Notes the findings about the signature and the signed header. The signer's path need not be trusted.
+  /// Records the findings about the signature and the signed header. The signer's path need not be trusted.
   func checkSignature(
     of envelope: Envelope, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList)
   func read(_ envelope: Envelope) throws(TrustListError) -> List
   /// The mark by which the list is recognised later, made from the bytes as received.
   func mark(of list: List, in envelope: Envelope, _ bytes: [UInt8]) -> AcceptedListMark
-  /// Notes whether the list is in force and not older than the last list, and the findings about its entries.
+  /// Records whether the list is in force and not older than the last list, and the findings about its entries.
   func judge(
     _ list: List, _ mark: AcceptedListMark, signedBy signer: Certificate, after last: AcceptedListMark?,
     at now: Timestamp, into checks: inout CheckList
@@ -41,7 +41,7 @@ public struct TrustListSource: Sendable {
   /// Whether status lists of the listed authorities' documents may also be JSON Web Tokens.
   public var allowsJWTStatusLists: Bool
   public var tier: TrustAnchor.Tier
-  /// The origin of the list, as text for people.
+  /// The origin of the list, as display text.
   public var name: String
 
   public init(
@@ -177,7 +177,7 @@ struct ListedTrust {
   }
 }
 
-/// Findings about a list's entries. Each finding is noted once, and at most `Limits.reportedFaults` findings for a
+/// Findings about a list's entries. Each finding is recorded once, and at most `Limits.reportedFaults` findings for a
 /// code.
 struct ListFindings {
   private var details: [(code: Code, text: String)] = []
@@ -248,7 +248,7 @@ extension Code {
     passes: "The list's encoding has no deviations", warns: true)
   public static let listSourceNotAllowed = Code(
     "list.source_not_allowed",
-    "The list's address is not https, names a network that is not public, or redirects to one", "RFC 9110, 17.1",
+    "The list's address is not https, is in a non-public network, or redirects to such an address", "RFC 9110, 17.1",
     "Correct the address in the configuration.", cases: "V05")
   public static let listUnavailable = Code(
     "list.unavailable", "The list could not be fetched or read", lists, "Check the address, the file, and the network.")

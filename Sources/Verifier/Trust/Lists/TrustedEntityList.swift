@@ -18,7 +18,7 @@ public struct TrustedEntityList: Sendable {
     public let sequenceNumber: Int64
     public let operatorNames: [String]
     public let issued: Timestamp
-    /// When the next list is due; nil means that the list is closed: no further list will follow.
+    /// The time when the next list is due; nil means that the list is closed: no further list will follow.
     public let nextUpdate: Timestamp?
     /// A URI.
     public let type: String?
@@ -38,7 +38,7 @@ public struct TrustedEntityList: Sendable {
 
   /// One trusted entity (6.4, 6.5).
   public struct Entity: Sendable {
-    /// Its names, for people.
+    /// The entity's display names.
     public let names: [String]
     public let services: [Service]
   }
@@ -159,7 +159,7 @@ public struct TrustedEntityListProfile: Sendable {
       ),
       (
         communityRules.map(scheme.communityRules.contains) ?? true,
-        "SchemeTypeCommunityRules does not name the scheme's rules"
+        "SchemeTypeCommunityRules does not contain the scheme's rules"
       ),
       (scheme.territory == territory, "SchemeTerritory differs from the profile's"),
       (scheme.pointers.contains { $0.types.contains(type) }, "PointersToOtherLoTE does not point to the list itself"),
@@ -182,7 +182,7 @@ public struct TrustedEntityListProfile: Sendable {
   }
 }
 
-/// Reads the parts of a list of trusted entities, and notes their deviations.
+/// Reads the parts of a list of trusted entities, and records their deviations.
 struct TrustedEntityParser {
   var findings = ListFindings()
 

@@ -52,7 +52,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
 
   // MARK: The signature
 
-  /// The header parameters of JAdES that are processed here, so that `crit` may name them.
+  /// The header parameters of JAdES that are processed here, so that `crit` may list them.
   private static let understood: Set<String> = ["sigT", JWSHeader.Name.issuedAt]
 
   static func open(_ bytes: [UInt8]) throws(TrustListError) -> CompactJWS {
@@ -83,7 +83,7 @@ extension TrustedEntityListVerifier: TrustListFormat {
       checks.require(
         verdict == .valid, .listSignatureInvalid,
         "alg is \(name), but the signature does not verify with the key of \(path.signer?.label ?? "the signer")")
-      // The signed header may name the signer's certificate (ETSI TS 119 182-1, 5.2.2).
+      // The signed header may have the hash of the signer's certificate (ETSI TS 119 182-1, 5.2.2).
       if let thumbprint = jws.header["x5t#S256"] {
         let isSigners = thumbprint.string.flatMap(Base64.decodeURLSafe) == path.signer?.sha256
         checks.require(isSigners, .listSignatureInvalid, "x5t#S256 does not match the signer's certificate")

@@ -55,9 +55,9 @@ public struct UnverifiedStatusToken: Sendable {
   public let form: Form
   /// The certificates in the token, the signer's first.
   public let signerChain: [Certificate]
-  /// Nil if the claims cannot be read.
+  /// The claims; nil if they cannot be read.
   public let claims: RegisteredClaims?
-  /// Its unpacked entries; nil if the entries cannot be read.
+  /// The unpacked entries; nil if they cannot be read.
   public let entries: Entries?
   /// The reason why its claims or entries cannot be read; nil if both can be read.
   public let fault: RevocationListError?

@@ -126,7 +126,7 @@ struct VICALMembers {
 struct VICALEntryParser {
   private(set) var findings = ListFindings()
 
-  /// Reads an entry; nil, with the reason noted, if the entry is omitted.
+  /// Reads an entry; nil, with the reason recorded, if the entry is omitted.
   mutating func entry(_ item: CBORItem, number: Int) -> VICALContents.Entry? {
     do throws(TrustListError) {
       let members = try VICALMembers(item)
@@ -186,7 +186,7 @@ struct VICALEntryParser {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// Notes a country or state that differs from the certificate's: the entry must state the authority's own (C.1.7.1).
+  /// Reports a country or state that differs from the certificate's: the entry must have the authority's (C.1.7.1).
   private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [

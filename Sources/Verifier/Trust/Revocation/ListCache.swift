@@ -149,7 +149,7 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   }
 }
 
-/// Shares fetches: a second caller for an address waits for the fetch under way.
+/// Shares fetches: a second caller for an address waits for the running fetch.
 final class SharedFetches: Sendable {
   private struct Request: Hashable {
     let address: String

@@ -23,7 +23,7 @@ extension FetchRules {
   }
 }
 
-/// A revocation list that an authority's own certificate names, but that will not be fetched.
+/// A revocation list of an authority's own certificate that will not be fetched.
 public struct UnusableCRL: Sendable, Hashable {
   /// The address in the certificate; nil if its distribution points have no address.
   public let address: String?
@@ -58,7 +58,7 @@ struct CRLLink {
   let isSigner: Bool
   let source: CRLSource?
 
-  /// The links of the path whose certificate names a list. The anchor's own list gives the anchor's status.
+  /// The path's links whose certificate has a list's address. The anchor's own list gives the anchor's status.
   static func links(of question: RevocationQuestion) -> [CRLLink] {
     zip(question.path, question.path.dropFirst()).enumerated().compactMap { index, pair in
       guard let points = pair.0.extensions.crlDistributionPoints else { return nil }

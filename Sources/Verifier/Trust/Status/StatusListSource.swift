@@ -6,9 +6,9 @@ import PKIX
 /// The wanted list and its possible signers. Lists are fetched, verified and kept under this key.
 public struct StatusListSource: Sendable, Hashable {
   public let mechanism: Mechanism
-  /// The address of the list. The list must name it as its subject.
+  /// The address of the list. The list must have this address as its subject.
   public let uri: String
-  /// DER of the certificate that the document names for the list's signer; nil means the document's own anchor.
+  /// DER of the document's certificate for the list's signer; nil means the document's own anchor.
   public let certificate: [UInt8]?
   /// The anchor that the document's signer chains to.
   public let anchor: Certificate
@@ -68,9 +68,9 @@ extension StatusListSource.Mechanism {
 
 /// The signer of a list, on a path that the document's issuer vouches for (ISO/IEC 18013-5, second edition, 12.3.6).
 ///
-/// The path ends in the certificate that the document's status names. This may be the signer's own certificate. If the
-/// status names no certificate, the path ends in the document's own anchor or in one of the further signers. No
-/// certificate is trusted only because the list contains it.
+/// The path ends in the certificate in the document's status, which may be the signer's own. If the status contains no
+/// certificate, the path ends in the document's own anchor or in one of the further signers. No certificate is trusted
+/// only because the list contains it.
 struct ListSigner: Sendable {
   let certificate: Certificate
   let key: PublicKey
@@ -106,16 +106,16 @@ struct ListSigner: Sendable {
         allowsTestCertificates: source.anchor.isForTests)
     }
     guard let certificate = try? Certificate(der: der) else {
-      throw .invalid("the certificate that the document's status names is malformed")
+      throw .invalid("the certificate in the document's status is malformed")
     }
     return SignerPath.Anchors(
       authorities: [certificate], signers: [certificate], allowsTestCertificates: source.anchor.isForTests)
   }
 
-  /// A signer may lack extended key usages. If it has any, one of them must be for status lists or for any purpose. A
-  /// document signer's usage is tolerated and noted, since such a signer could also reissue the document. A signer with
-  /// other usages has another role under the same root, and must not decide about a document's status (RFC 5280,
-  /// 4.2.1.12).
+  /// A signer may lack extended key usages. If it has extended key usages, one must be for status lists or for any
+  /// purpose. A document signer's usage is tolerated and recorded, since such a signer could also reissue the document.
+  /// A signer with other usages has another role under the same root, and must not decide about a document's status
+  /// (RFC 5280, 4.2.1.12).
   private static func deviations(of signer: Certificate) -> Set<StatusListDeviation> {
     guard let purposes = signer.extensions.extendedKeyUsage, !purposes.contains(anyPurpose),
       !CertificateRole.statusListSigner.permits(extendedKeyUsages: purposes)

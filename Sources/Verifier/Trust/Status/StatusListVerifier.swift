@@ -56,7 +56,7 @@ public struct StatusListVerifier: Sendable {
 
 /// The claims that status lists and identifier lists share, in CBOR and in JSON (RFC 8392, 3.1; Token Status List, 5).
 public struct RegisteredClaims: Sendable {
-  /// The address that the list names as its own.
+  /// The list's own address.
   public let subject: String
   public let issuedAt: Timestamp
   public let expires: Timestamp

@@ -4,7 +4,7 @@ import Mdoc
 import PKIX
 
 /// A status list or identifier list whose signer, signature, subject and dates were verified (Token Status List, 8.3;
-/// ISO/IEC 18013-5, second edition, 12.3.6). It serves every document that names its source.
+/// ISO/IEC 18013-5, second edition, 12.3.6). It serves every document that refers to its source.
 public struct VerifiedList: Sendable {
   public let source: StatusListSource
   public let signer: Certificate
@@ -49,7 +49,7 @@ public struct VerifiedList: Sendable {
     default:
       .undetermined(
         .statusListInvalid,
-        detail: "the document names a status list but this is an identifier list, or the reverse")
+        detail: "the document refers to a status list, but this is an identifier list, or the reverse")
     }
   }
 

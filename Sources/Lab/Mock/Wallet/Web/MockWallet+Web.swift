@@ -93,7 +93,7 @@ extension MockRequest {
 
 /// A wallet's response to a web protocol's request.
 package struct MockWebResponse: Sendable {
-  /// `data` of the DigitalCredential; the fields of a posted form, all of them strings.
+  /// `data` of the DigitalCredential; or the fields of a posted form, which are all strings.
   package let data: JSON
   /// The DeviceResponses before encryption: one, or one for each query.
   package let deviceResponses: [[UInt8]]
@@ -112,7 +112,7 @@ package enum MockWebAuthentication: String, Sendable, CaseIterable {
 /// The response for the page or the response endpoint.
 struct WebDataDraft: Sendable {
   var members: [JSON.Member]
-  /// The same response unencrypted.
+  /// The response before encryption.
   let clear: [JSON.Member]
 }
 

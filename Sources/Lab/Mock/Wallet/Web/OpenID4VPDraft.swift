@@ -255,7 +255,7 @@ struct OpenID4VPRequest: Sendable {
     if mode.hasSuffix(".jwt"), recipient == nil {
       throw MockError.unreadableRequest("client_metadata has no P-256 key to encrypt to")
     }
-    // In OpenID4VP 1.0, the request lists the supported encryptions; the default is A128GCM. In Annex B, it names one
+    // In OpenID4VP 1.0, the request lists the supported encryptions; the default is A128GCM. In Annex B, it states one
     // encryption.
     let supported = metadata?["encrypted_response_enc_values_supported"]?.array?.compactMap(\.string) ?? ["A128GCM"]
     let known = ["A128GCM", "A256GCM"]

@@ -2,7 +2,7 @@ import Base
 import CBOR
 import Longfellow
 
-/// The documents of a request, as the wallet reads it, and the sets of them that satisfy it.
+/// The documents of a request, as the wallet reads it, and the sets of documents that satisfy it.
 struct RequestedDocuments: Sendable {
   struct Query: Sendable {
     /// The credential query's id (OpenID4VP 1.0, 6.1); empty if the protocol has none.
@@ -162,7 +162,7 @@ extension RequestedDocuments {
       throw MockError.unreadableRequest("dcql_query has no credentials")
     }
     queries = try credentials.map(Self.query)
-    // The second query for a type gets the wallet's second document of it.
+    // The second query for a type gets the wallet's second document of this type.
     for index in queries.indices {
       queries[index].document.copy = queries[..<index].count {
         $0.document.docType == queries[index].document.docType
