@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["encryption", "sealing", "api"])
+  @Test(arguments: ["encryption", "reader", "sealing", "api"])
   func keysAreTheirOwnersAloneAndNeverOverwritten(type: String) async throws {
     #expect(await Run("keys", "generate", "--type", type, "--out", scratch("key")).status == 0)
     #expect(try permissions("key") == 0o600)

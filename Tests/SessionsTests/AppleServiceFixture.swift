@@ -19,11 +19,11 @@ struct AppleServiceFixture {
 
   init(
     merchants: [String] = ["merchant.one"], policies: RelyingParty.Policies = .init(revocation: .off),
-    store: any SessionStore = InMemoryStore(mode: .test)
+    store: any SessionStore = InMemoryStore(mode: .test), held: (PrivateKey) -> PrivateKey = { $0 }
   ) throws {
     authority = try MockAuthority(seed: Array("merchants".utf8))
     var keys: [String: PrivateKey] = [:]
-    for name in merchants { keys[name] = try PrivateKey(generatingOn: .p256) }
+    for name in merchants { keys[name] = held(try PrivateKey(generatingOn: .p256)) }
     self.keys = keys
     party = RelyingParty(
       id: "shop",

@@ -134,6 +134,8 @@ import Testing
     .apiSessionTooLarge: Scripted(lifecycle, "largeSession"),
     .apiOverloaded: Scripted(lifecycle, "overload"),
     .apiStoreUnavailable: Scripted("SessionsTests/BrokenStoreTests.swift", "outcome"),
+    .apiKeyUnavailable: Scripted(
+      "SessionsTests/HeldKeyTests.swift", "`a request is not made without its reader's signature`"),
     .apiInternal: Scripted(rare, "unreadableResult"),
   ]
 

@@ -24,8 +24,10 @@ enum KeysCommand {
       .init("Make a key for results at rest", "mdoc keys generate --type sealing --out keys/sealing.key"),
       .init(
         "Make a reader's key in a token",
-        "mdoc keys generate --type reader --module /usr/lib/softhsm/libsofthsm2.so "
-          + "--pkcs11 'pkcs11:token=mdoc;object=reader-1?pin-source=file:/etc/mdoc/pin'"),
+        """
+        mdoc keys generate --type reader --module /usr/lib/softhsm/libsofthsm2.so \\
+          --pkcs11 'pkcs11:token=mdoc;object=reader-1?pin-source=file:/etc/mdoc/pin'
+        """),
       .init("Make an API key and show it once", "mdoc keys generate --type api"),
     ], work: run)
 
@@ -36,7 +38,10 @@ enum KeysCommand {
     examples: [
       .init(
         "List a token's keys",
-        "mdoc keys list --module /usr/lib/softhsm/libsofthsm2.so 'pkcs11:token=mdoc?pin-source=file:/etc/mdoc/pin'")
+        """
+        mdoc keys list --module /usr/lib/softhsm/libsofthsm2.so \\
+          'pkcs11:token=mdoc?pin-source=file:/etc/mdoc/pin'
+        """)
     ], work: listed)
 
   private static func listed(_ arguments: Arguments) throws(Failure) {

@@ -98,7 +98,13 @@ public final class TokenModule: Sendable {
     guard !isPaused, access.takeAlone() else { throw .away("\(uri.path): the module \(path) does not respond") }
     defer { access.giveBack() }
     do throws(TokenError) {
-      try reporting(uri) { () throws(Failure) in try begin() }
+      try reporting(uri) { () throws(Failure) in
+        try begin()
+        // Without its slots the module does no work for others either.
+        guard (try? slots()) == nil else { return }
+        end(state.withLock { $0.life })
+        try begin()
+      }
       let place = try place(of: uri)
       let session = try reporting(uri) { () throws(Failure) in try open(place.slot, mayWrite) }
       // The last session of a token that closes logs out, so one stays.

@@ -31,6 +31,8 @@ import Testing
       let environment = EnvironmentSecrets()
       setenv("MDOC_TEST_SCHEMA", try Hex.encode(Random.bytes(32)), 1)
       setenv("MDOC_TEST_SCHEMA_KEY", MerchantFixture.key, 1)
+      // The credentials of systemd.
+      setenv("CREDENTIALS_DIRECTORY", path, 1)
       try body { configuration in
         try folder.write("mdoc.json", configuration.serialized())
         do throws(StartError) {
@@ -56,6 +58,16 @@ import Testing
     try await withChecks { check in
       let found = try check(LiveFolder.everyMember)
       #expect(found == [])
+    }
+  }
+
+  @Test(arguments: ["absent", "..", ".", "../sealing.key", "/etc/passwd"])
+  func `a credential is a file of its folder`(name: String) async throws {
+    try await withChecks { check in
+      let place = "/sealing_keys/0/file/credential"
+      #expect(try check(LiveFolder.everyMember.with(["credential": "sealing.key"], at: "/sealing_keys/0/file")) == [])
+      let refused = LiveFolder.everyMember.with(["credential": .string(name)], at: "/sealing_keys/0/file")
+      #expect(try check(refused).map(\.pointer) == [place])
     }
   }
 

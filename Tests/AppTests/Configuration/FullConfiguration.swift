@@ -33,7 +33,7 @@ extension LiveFolder {
       ],
     ],
     "trust_state": "trust-state", "trust_refresh": 3_600, "clock_skew": 60, "circuits": "circuits",
-    "zk_end_of_day": true, "stop_notice": 0, "stop_drain": 20,
+    "zk_end_of_day": true, "stop_notice": 0, "stop_drain": 20, "pkcs11_module": "/usr/lib/pkcs11/absent.so",
     "sealing_keys": [["id": "a", "file": ["file": "sealing.key"]], ["id": "b", "file": ["env": "MDOC_TEST_SCHEMA"]]],
     "registrars": ["registrars.pem"],
     "relying_parties": [
@@ -55,6 +55,10 @@ extension LiveFolder {
               "merchant.pem",
               [
                 "file": "merchant-certified.pem", "passphrase": ["file": "sealing.key"],
+                "certificate": "merchant-certificate.pem",
+              ],
+              [
+                "credential": "merchant-certified.pem", "passphrase": ["credential": "sealing.key"],
                 "certificate": "merchant-certificate.pem",
               ],
               [

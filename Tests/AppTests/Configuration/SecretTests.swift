@@ -138,6 +138,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("pkcs11:token=a;object=b", "set pkcs11_module"), ("pkcs11:object=%zz", "RFC 7512"),
+    ("pkcs11:object=b?module-path=/usr/lib/pkcs11/absent.so", "/usr/lib/pkcs11/absent.so"),
+    ("pkcs11:object=b?module-path=absent.so", "module-path that is not absolute"),
+    ("pkcs11:object=b?module-name=softhsm2", "module-name"), ("pkcs11:object=b?pin-value=48151623", "pin-source"),
+  ])
+  func `a key's name in a token says what is wrong with it, and never a PIN`(name: String, reason: String) async throws
+  {
+    try await withFolder { path in
+      let folder = try LiveFolder(path)
+      for value in [.string(name), ["pkcs11": .string(name)]] as [JSON] {
+        try folder.writeConfiguration(["sealing_keys": [["id": "a", "file": value]]])
+        let found = problems(folder)
+        #expect(found.allSatisfy { $0.pointer.hasPrefix("/sealing_keys/0/file") })
+        #expect(found.contains { $0.detail.contains(reason) } && !"\(found)".contains("48151623"), "\(found)")
+      }
+    }
+  }
+
   /// By `openssl pkcs8 -topk8`, with "correct horse".
   private static let encrypted = """
     -----BEGIN ENCRYPTED PRIVATE KEY-----
