@@ -396,6 +396,8 @@ def faults():
                 break
         rounds.append((before, server_state(), slowest))
         print(f"200 requests while the token hangs: slowest {slowest:.1f} s; threads and KiB before {before}, after {server_state()}")
+    assert rounds[-1][1][0] <= rounds[0][0][0] + 2, "threads stay behind"
+    assert rounds[-1][1][1] - rounds[0][1][1] < 16384, "memory stays behind"
 
 
 def reload():
