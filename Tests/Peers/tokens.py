@@ -1,5 +1,5 @@
 """The parts of `tokens` that are not commands: certificates, the wallet's file, the judge of signatures, faults."""
-import base64, datetime, hashlib, json, os, pathlib, subprocess, sys, threading, time, urllib.error, urllib.parse, urllib.request
+import base64, datetime, hashlib, json, os, pathlib, signal, subprocess, sys, threading, time, urllib.error, urllib.parse, urllib.request
 
 import cbor2
 from cryptography import x509
@@ -396,6 +396,41 @@ def faults():
                 break
         rounds.append((before, server_state(), slowest))
         print(f"200 requests while the token hangs: slowest {slowest:.1f} s; threads and KiB before {before}, after {server_state()}")
+    assert rounds[-1][1][0] <= rounds[0][0][0] + 2, "threads stay behind"
+    assert rounds[-1][1][1] - rounds[0][1][1] < 16384, "memory stays behind"
+
+
+def reload():
+    """Reloads while the token signs as much as it can: each takes, and no request fails."""
+    is_over, failed = threading.Event(), []
+    def run():
+        while not is_over.is_set():
+            reply = create(SIGNED)
+            if reply[0] != 201:
+                failed.append(reply)
+    threads = [threading.Thread(target=run) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for count in range(1, 6):
+        os.kill(int(pathlib.Path("server.pid").read_text()), signal.SIGHUP)
+        for _ in range(100):
+            time.sleep(0.1)
+            if pathlib.Path("server.log").read_text().count('"configuration.reloaded"') == count:
+                break
+        else:
+            raise SystemExit("a reload failed beside requests: " + pathlib.Path("server.log").read_text()[-2000:])
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed[:3]
+    print("five reloads beside requests")
+
+
+def remote():
+    status, _, body = create(SIGNED, "openid4vp-v1-multisigned")
+    assert status == 201, body
+    assert judge_jws(json.dumps(json.loads(body)["requests"][1]["data"]["request"])) == [256, 384, 521]
+    recovers()
 
 
 if __name__ == "__main__":

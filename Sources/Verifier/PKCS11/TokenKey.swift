@@ -181,21 +181,6 @@ public enum TokenSecret {
 }
 
 extension TokenModule {
-  /// Does a start's work on one of the module's threads, so that a module that hangs ends no start and no reload.
-  func onItsThread<Value: Sendable>(
-    _ uri: TokenURI, _ work: @escaping @Sendable () throws(TokenError) -> Value
-  ) throws(TokenError) -> Value {
-    let result = Locked<Result<Value, TokenError>?>(nil)
-    let hasEnded = threads.wait {
-      let value = Result { () throws(TokenError) in try work() }
-      result.withLock { $0 = value }
-    }
-    guard hasEnded, let value = result.withLock({ $0 }) else {
-      throw .away("\(uri.path): the module \(path) does not respond")
-    }
-    return try value.get()
-  }
-
   /// C_Sign in one part.
   fileprivate func sign(
     _ input: [UInt8], by mechanism: CK_MECHANISM_TYPE, with key: CK_OBJECT_HANDLE, in session: CK_SESSION_HANDLE,

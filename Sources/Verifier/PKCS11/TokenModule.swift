@@ -1,7 +1,6 @@
 import Base
 import CP11Kit
 import Cryptography
-import Glibc
 
 /// A PKCS #11 module in this process, with its sessions. There is one for each path, since a module is initialised once
 /// in a process.
@@ -123,6 +122,23 @@ public final class TokenModule: Sendable {
     if !isAbsent || !isInUse { end(life) }
     let end = Deadline(in: Limits.tokenPause).nanoseconds
     state.withLock { if isAbsent { $0.absences[uri.path] = end } else { $0.pause = end } }
+  }
+
+  /// Does a start's work on one of the module's threads, so that a module that hangs ends no start and no reload.
+  func onItsThread<Value: Sendable>(
+    _ uri: TokenURI, _ work: @escaping @Sendable () throws(TokenError) -> Value
+  ) throws(TokenError) -> Value {
+    let result = Locked<Result<Value, TokenError>?>(nil)
+    let hasEnded = threads.wait {
+      let value = Result { () throws(TokenError) in try work() }
+      result.withLock { $0 = value }
+    }
+    guard hasEnded, let value = result.withLock({ $0 }) else {
+      // The other keys of a configuration need not wait as long.
+      state.withLock { $0.pause = Deadline(in: Limits.tokenPause).nanoseconds }
+      throw .away("\(uri.path): the module \(path) does not respond")
+    }
+    return try value.get()
   }
 
   /// Makes text of a call's failure.
@@ -256,25 +272,44 @@ public final class TokenModule: Sendable {
   }
 }
 
-/// A lock that calls share, and that a new life takes alone. Waits for a bounded time.
-// Sendable by use: the lock is made once, and freed with the last reference.
-private final class SharedAccess: @unchecked Sendable {
-  private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
-
-  init() { pthread_rwlock_init(lock, nil) }
-
-  deinit {
-    pthread_rwlock_destroy(lock)
-    lock.deallocate()
+/// A lock that calls share, and that a new life takes alone. Waits for a bounded time; while one waits to be alone, no
+/// other call begins, so that a busy token does not keep out a reload.
+private final class SharedAccess: Sendable {
+  private struct State {
+    var sharing = 0
+    var isAlone = false
+    var waiting = 0
   }
 
-  func takeShared() -> Bool { wait(pthread_rwlock_tryrdlock) }
-  func takeAlone() -> Bool { wait(pthread_rwlock_trywrlock) }
-  func giveBack() { pthread_rwlock_unlock(lock) }
+  private let state = Locked(State())
 
-  private func wait(_ take: (UnsafeMutablePointer<pthread_rwlock_t>) -> Int32) -> Bool {
+  func takeShared() -> Bool {
+    wait { state in
+      guard !state.isAlone, state.waiting == 0 else { return false }
+      state.sharing += 1
+      return true
+    }
+  }
+
+  func takeAlone() -> Bool {
+    state.withLock { $0.waiting += 1 }
+    defer { state.withLock { $0.waiting -= 1 } }
+    return wait { state in
+      guard !state.isAlone, state.sharing == 0 else { return false }
+      state.isAlone = true
+      return true
+    }
+  }
+
+  func giveBack() {
+    state.withLock { state in
+      if state.isAlone { state.isAlone = false } else { state.sharing -= 1 }
+    }
+  }
+
+  private func wait(_ take: (inout State) -> Bool) -> Bool {
     let end = Deadline(in: Limits.tokenWait)
-    while take(lock) != 0 {
+    while !state.withLock({ take(&$0) }) {
       guard !end.isPast else { return false }
       Deadline(in: .milliseconds(1)).sleep()
     }
