@@ -64,10 +64,11 @@ import Testing
   @Test(arguments: ["absent", "..", ".", "../sealing.key", "/etc/passwd"])
   func `a credential is a file of its folder`(name: String) async throws {
     try await withChecks { check in
-      let place = "/sealing_keys/0/file/credential"
-      #expect(try check(LiveFolder.everyMember.with(["credential": "sealing.key"], at: "/sealing_keys/0/file")) == [])
-      let refused = LiveFolder.everyMember.with(["credential": .string(name)], at: "/sealing_keys/0/file")
-      #expect(try check(refused).map(\.pointer) == [place])
+      let place = "/sealing_keys/0/file"
+      let good = try check(LiveFolder.everyMember.with(["credential": "sealing.key"], at: place))
+      #expect(good == [])
+      let found = try check(LiveFolder.everyMember.with(["credential": .string(name)], at: place))
+      #expect(found.map(\.pointer) == [place + "/credential"])
     }
   }
 
