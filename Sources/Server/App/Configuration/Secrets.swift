@@ -218,9 +218,11 @@ extension ConfigurationFile {
       faults.add(pointer, "\(uri.path) has no module; set pkcs11_module, or add module-path=/path")
       return nil
     }
+    let before = faults.all.count
     faults.requireProtection(of: path, at: pointer)
     let given = pin ?? uri.pinFile.flatMap { contents(ofSecret: $0, at: pointer, &faults) }
-    guard faults.isEmpty || given != nil || uri.pinFile == nil else { return nil }
+    // A module that others could change must not even be loaded.
+    guard faults.all.count == before else { return nil }
     do throws(TokenError) {
       return try use(TokenModule.at(path), given.map { SharedSecret($0.bytes.withoutLineEnd()) })
     } catch {
