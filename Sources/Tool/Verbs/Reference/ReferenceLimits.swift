@@ -56,6 +56,7 @@ enum LimitTable {
     | Calls to one PKCS #11 module at one time, and waiting; above, 503 | \(Limits.tokenThreads), and \(Limits.tokenQueue) |
     | Time that a request waits for a token; that a start or a reload does | \(Limits.tokenWait.components.seconds) s; \
     \(Limits.tokenStart.components.seconds) s |
+    | Time that a call waits for a thread of its PKCS #11 module; above, 503 | \(Limits.tokenTurn.components.seconds) s |
     | Pause of a PKCS #11 module that failed | \(Limits.tokenPause.components.seconds) s |
     | Keys of one kind read from a token | \(Limits.tokenObjects) |
     | Documents requested in one session | \(Limits.requestedDocuments) |
