@@ -57,6 +57,7 @@ struct MeasuredResponse: Sendable {
 
   func verifier(knowsSigners: Bool, revocation: RevocationPolicy = .off) throws -> AppleInApp {
     let store = try TrustStore(anchors: anchors, allowsTestCertificates: true)
+    store.prepareForService()
     let trust: any IssuerTrust = knowsSigners ? store : Forgetful(validator: store.validator)
     return AppleInApp(verifier: MdocVerifier(trust: trust, revocation: revocation), keys: [key])
   }

@@ -28,23 +28,39 @@ extension PublicKey {
     der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>,
     tables: VerificationTables = .shared
   ) -> Bool {
-    let isReused = isReused.load(ordering: .relaxed)
-    if isReused, let table = tables.table(of: self) { return table.verifies(signature, of: digest) }
+    guard let table = table(in: tables) else { return verifyWithoutTable(signature, digest, tables) }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * curve.coordinateLength) { raw in
+      DERSignature.read(signature, to: raw) && table.verifies(UnsafeBufferPointer(raw), of: digest)
+    }
+  }
+
+  private func table(in tables: VerificationTables) -> VerificationTable? {
+    isReused.load(ordering: .relaxed) ? tables.table(of: self) : nil
+  }
+
+  private func verifyWithoutTable(
+    _ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>, _ tables: VerificationTables
+  ) -> Bool {
     guard let context = verificationContext() else { return false }
     defer { verificationContexts.giveBack(context) }
     let isValid =
       EVP_PKEY_verify(context, signature.baseAddress, signature.count, digest.baseAddress, digest.count) == 1
     if !isValid { ERR_clear_error() }
-    if isReused, isValid { tables.count(self) }
+    if isValid, isReused.load(ordering: .relaxed) { tables.count(self) }
     return isValid
   }
 
   private func verify(
     _ signature: UnsafeBufferPointer<UInt8>, of message: some ContiguousBytes, hash: HashAlgorithm
   ) -> Bool {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DERSignature.longest) { der in
-      let written = UnsafeBufferPointer(rebasing: der[..<DERSignature.write(signature, to: der)])
-      return message.withUnsafeBytes { verifyECDSA(der: written, of: $0, hash: hash) }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: hash.digestLength) { digest in
+      guard message.withUnsafeBytes({ hash.digest($0, to: digest) }) else { return false }
+      let digest = UnsafeBufferPointer(digest)
+      if let table = table(in: .shared) { return table.verifies(signature, of: digest) }
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DERSignature.longest) { der in
+        let written = UnsafeBufferPointer(rebasing: der[..<DERSignature.write(signature, to: der)])
+        return verifyWithoutTable(written, digest, .shared)
+      }
     }
   }
 
@@ -146,6 +162,28 @@ enum DERSignature {
     r.write(to: output, &position)
     s.write(to: output, &position)
     return position
+  }
+
+  /// Writes r‖s to both halves of the output. False for anything but DER: OpenSSL also reads BER, and ignores trailing
+  /// bytes.
+  static func read(_ signature: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    var position = signature.baseAddress
+    let half = output.count / 2
+    guard let pair = d2i_ECDSA_SIG(nil, &position, signature.count), let start = output.baseAddress else {
+      ERR_clear_error()
+      return false
+    }
+    defer { ECDSA_SIG_free(pair) }
+    // The numbers are written without their signs, so a negative number has another encoding than the input.
+    guard BN_bn2binpad(ECDSA_SIG_get0_r(pair), start, Int32(half)) == half,
+      BN_bn2binpad(ECDSA_SIG_get0_s(pair), start + half, Int32(half)) == half
+    else {
+      ERR_clear_error()
+      return false
+    }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { der in
+      der[..<write(UnsafeBufferPointer(output), to: der)].elementsEqual(signature)
+    }
   }
 
   private static func put(_ byte: UInt8, _ position: inout Int, _ output: UnsafeMutableBufferPointer<UInt8>) {

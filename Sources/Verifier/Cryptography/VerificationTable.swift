@@ -10,9 +10,31 @@ import COpenSSL
 ///
 /// A table takes 150 kB of memory, and 35 ms of processor time to make.
 final class VerificationTable: Sendable {
-  // Never changed: OpenSSL's functions take them as constants.
-  nonisolated(unsafe) private static let curve = EC_GROUP_new_by_curve_name(Curve.p256.nid)
-  nonisolated(unsafe) private static let order = curve.flatMap { EC_GROUP_get0_order($0) }  // proof above
+  /// The curve, with the data of its order and its field. Never changed: OpenSSL's functions take them as constants.
+  fileprivate struct Domain: @unchecked Sendable {
+    let curve: OpaquePointer
+    let order: OpaquePointer
+    let orderInverse: PublicInverse
+    let field: OpaquePointer
+    let fieldMontgomery: OpaquePointer
+
+    init?() {
+      let context = BN_CTX_new()
+      defer { BN_CTX_free(context) }
+      guard let context, let curve = EC_GROUP_new_by_curve_name(Curve.p256.nid), let order = EC_GROUP_get0_order(curve),
+        let montgomery = EC_GROUP_get_mont_data(curve), let field = EC_GROUP_get0_field(curve),
+        let inverse = PublicInverse(modulus: order, montgomery: montgomery),
+        let fieldMontgomery = BN_MONT_CTX_new(), BN_MONT_CTX_set(fieldMontgomery, field, context) == 1
+      else { return nil }
+      self.curve = curve
+      self.order = order
+      orderInverse = inverse
+      self.field = field
+      self.fieldMontgomery = fieldMontgomery
+    }
+  }
+
+  private static let domain = Domain()
   /// The curve with Q instead of G, and its table.
   nonisolated(unsafe) private let multiples: OpaquePointer  // proof above
 
@@ -27,14 +49,15 @@ final class VerificationTable: Sendable {
 
   /// Nil for other curves, or if memory runs out.
   init?(_ key: PublicKey) {
-    guard key.curve == .p256, let curve = Self.curve, let order = Self.order, let multiples = EC_GROUP_dup(curve) else {
+    guard key.curve == .p256, let domain = Self.domain, let multiples = EC_GROUP_dup(domain.curve) else {
       ERR_clear_error()
       return nil
     }
+    let curve = domain.curve
     let point = EC_POINT_new(curve)
     defer { EC_POINT_free(point) }
     guard let point, EC_POINT_oct2point(curve, point, key.encoded, key.encoded.count, nil) == 1,
-      EC_GROUP_set_generator(multiples, point, order, EC_GROUP_get0_cofactor(curve)) == 1,
+      EC_GROUP_set_generator(multiples, point, domain.order, EC_GROUP_get0_cofactor(curve)) == 1,
       EC_GROUP_precompute_mult(multiples, nil) == 1
     else {
       ERR_clear_error()
@@ -46,74 +69,86 @@ final class VerificationTable: Sendable {
 
   deinit { EC_GROUP_free(multiples) }
 
-  /// True if this key made the DER signature over the hash.
+  /// True if this key made the signature r‖s over the hash.
   func verifies(_ signature: UnsafeBufferPointer<UInt8>, of digest: UnsafeBufferPointer<UInt8>) -> Bool {
-    let isValid = check(signature, digest)
-    if !isValid { ERR_clear_error() }
-    return isValid
-  }
-
-  private func check(_ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let pair = Self.numbers(of: signature) else { return false }
-    defer { ECDSA_SIG_free(pair) }
-    guard let order = Self.order, let r = ECDSA_SIG_get0_r(pair), let s = ECDSA_SIG_get0_s(pair),
-      Self.isScalar(r), Self.isScalar(s), let context = BN_CTX_new()
-    else { return false }
+    guard signature.count == Curve.p256.signatureLength, let domain = Self.domain, let context = BN_CTX_new() else {
+      return false
+    }
     BN_CTX_start(context)
     defer {
       BN_CTX_end(context)
       BN_CTX_free(context)
     }
-    let inverse = BN_CTX_get(context)
+    let isValid = check(signature, digest, domain, context)
+    if !isValid { ERR_clear_error() }
+    return isValid
+  }
+
+  private func check(
+    _ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>, _ domain: Domain,
+    _ context: OpaquePointer
+  ) -> Bool {
+    let length = Curve.p256.coordinateLength
+    let r = BN_CTX_get(context)
+    let s = BN_CTX_get(context)
     let u1 = BN_CTX_get(context)
+    let u2 = BN_CTX_get(context)
     // `BN_CTX_get` returns nil from its first failure on, so the last check is enough.
-    guard let u2 = BN_CTX_get(context) else { return false }
-    let length = min(digest.count, Curve.p256.coordinateLength)  // the leftmost bits, as many as the order has
-    guard BN_bin2bn(digest.baseAddress, Int32(length), u1) != nil, BN_mod_inverse(inverse, s, order, context) != nil,
-      BN_mod_mul(u1, u1, inverse, order, context) == 1, BN_mod_mul(u2, r, inverse, order, context) == 1,
-      let x = sum(u1, u2, context), BN_nnmod(x, x, order, context) == 1
+    guard let divisor = BN_CTX_get(context), let r, let s, let start = signature.baseAddress,
+      BN_bin2bn(start, Int32(length), r) != nil, BN_bin2bn(start + length, Int32(length), s) != nil,
+      domain.isScalar(r), domain.isScalar(s), domain.orderInverse.set(divisor, dividingBy: s, context),
+      // The digest's leftmost bits, as many as the order has.
+      BN_bin2bn(digest.baseAddress, Int32(min(digest.count, length)), u1) != nil,
+      BN_mod_mul_montgomery(u1, u1, divisor, domain.orderInverse.montgomery, context) == 1,
+      BN_mod_mul_montgomery(u2, r, divisor, domain.orderInverse.montgomery, context) == 1,
+      let first = EC_POINT_new(domain.curve)
     else { return false }
-    return BN_cmp(x, r) == 0
-  }
-
-  /// The x-coordinate of u1·G + u2·Q; nil if the sum is infinity.
-  private func sum(_ u1: OpaquePointer?, _ u2: OpaquePointer, _ context: OpaquePointer) -> OpaquePointer? {
-    guard let curve = Self.curve, let first = EC_POINT_new(curve) else { return nil }
     defer { EC_POINT_free(first) }
-    guard let second = EC_POINT_new(multiples) else { return nil }
+    guard let second = EC_POINT_new(multiples) else { return false }
     defer { EC_POINT_free(second) }
-    guard EC_POINT_mul(curve, first, u1, nil, nil, context) == 1,
-      EC_POINT_mul(multiples, second, u2, nil, nil, context) == 1,
+    return EC_POINT_mul(domain.curve, first, u1, nil, nil, context) == 1
+      && EC_POINT_mul(multiples, second, u2, nil, nil, context) == 1
       // This function also handles equal points, and opposite points, whose sum is infinity.
-      EC_POINT_add(curve, first, first, second, context) == 1, EC_POINT_is_at_infinity(curve, first) == 0,
-      let x = BN_CTX_get(context), EC_POINT_get_affine_coordinates(curve, first, x, nil, context) == 1
-    else { return nil }
-    return x
-  }
-
-  private static func isScalar(_ number: OpaquePointer) -> Bool {
-    BN_is_zero(number) == 0 && BN_is_negative(number) == 0 && BN_ucmp(number, order) < 0
-  }
-
-  /// r and s of a signature in DER; nil for any other encoding (RFC 3279, 2.2.3).
-  private static func numbers(of signature: UnsafeBufferPointer<UInt8>) -> OpaquePointer? {
-    var position = signature.baseAddress
-    guard let pair = d2i_ECDSA_SIG(nil, &position, signature.count) else { return nil }
-    // OpenSSL also reads BER and ignores trailing bytes. The input is DER only if it equals OpenSSL's own encoding.
-    let isDER = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(signature.count, 1)) { written in
-      guard i2d_ECDSA_SIG(pair, nil) == signature.count else { return false }
-      var end = written.baseAddress
-      return i2d_ECDSA_SIG(pair, &end) == signature.count && written.prefix(signature.count).elementsEqual(signature)
-    }
-    guard isDER else {
-      ECDSA_SIG_free(pair)
-      return nil
-    }
-    return pair
+      && EC_POINT_add(domain.curve, first, first, second, context) == 1
+      && EC_POINT_is_at_infinity(domain.curve, first) == 0 && domain.hasCoordinate(first, r, context)
   }
 }
 
-/// The tables of reused keys, by point. Only good signatures of trusted document signers are counted.
+extension VerificationTable.Domain {
+  /// True if the number is from 1 to n - 1.
+  func isScalar(_ number: OpaquePointer) -> Bool { BN_is_zero(number) == 0 && BN_ucmp(number, order) < 0 }
+
+  /// True if the point's x-coordinate, modulo the order, is r. The point is X/Z², so x = r if r·Z² = X: this saves an
+  /// inversion. The coordinate may also be r + n, if that is below the field's prime.
+  func hasCoordinate(_ point: OpaquePointer, _ r: OpaquePointer, _ context: OpaquePointer) -> Bool {
+    let x = BN_CTX_get(context)
+    let z = BN_CTX_get(context)
+    guard let candidate = BN_CTX_get(context),
+      EC_POINT_get_Jprojective_coordinates_GFp(curve, point, x, nil, z, context) == 1,
+      BN_copy(candidate, r) != nil
+    else { return false }
+    repeat {
+      if isQuotient(candidate, x, z, context) { return true }
+      guard BN_add(candidate, candidate, order) == 1 else { return false }
+    } while BN_ucmp(candidate, field) < 0
+    return false
+  }
+
+  /// True if candidate·z² = x in the field.
+  private func isQuotient(
+    _ candidate: OpaquePointer, _ x: OpaquePointer?, _ z: OpaquePointer?, _ context: OpaquePointer
+  ) -> Bool {
+    let factor = BN_CTX_get(context)
+    guard let product = BN_CTX_get(context), BN_to_montgomery(factor, z, fieldMontgomery, context) == 1,
+      BN_mod_mul_montgomery(product, factor, candidate, fieldMontgomery, context) == 1,
+      BN_mod_mul_montgomery(product, product, factor, fieldMontgomery, context) == 1
+    else { return false }
+    return BN_ucmp(product, x) == 0
+  }
+}
+
+/// The tables of reused keys, by point: keys of configured anchors, and of document signers. Only good signatures of
+/// trusted signers are counted.
 final class VerificationTables: Sendable {
   static let shared = VerificationTables(slots: 32)
   /// The number of good signatures before a table is made. A table pays off after about a thousand verifications. A key
@@ -129,8 +164,10 @@ final class VerificationTables: Sendable {
     var last: Int64 = 0
     var table: VerificationTable?
     var isMaking = false
+    /// True for a configured anchor's key, which was prepared.
+    var isPrepared = false
 
-    var takesSlot: Bool { table != nil || isMaking }
+    var hasTable: Bool { table != nil || isMaking }
   }
 
   private let uses = Locked<[[UInt8]: Use]>([:])
@@ -165,13 +202,13 @@ final class VerificationTables: Sendable {
   /// Counts a signature; true if a table must be made, for which a slot is then reserved.
   private func note(_ key: PublicKey, at now: Int64) -> Bool {
     uses.withLock { uses in
-      if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.takesSlot } }
+      if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.hasTable || $0.value.isPrepared } }
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
       // Slots are searched under the lock. A key that gets no slot therefore does not search again at each signature.
       let isDue =
-        use.count.isMultiple(of: Self.enough) && !use.takesSlot && VerificationTable.pays(for: key)
+        use.count.isMultiple(of: Self.enough) && !use.hasTable && VerificationTable.pays(for: key)
         && Self.freeSlot(in: &uses, of: slots, at: now)
       if isDue { use.isMaking = true }
       uses[key.encoded] = use
@@ -180,7 +217,7 @@ final class VerificationTables: Sendable {
   }
 
   private static func freeSlot(in uses: inout [[UInt8]: Use], of slots: Int, at now: Int64) -> Bool {
-    let taken = uses.filter { $0.value.takesSlot }
+    let taken = uses.filter { $0.value.hasTable && !$0.value.isPrepared }
     if taken.count < slots { return true }
     guard let oldest = taken.filter({ !$0.value.isMaking }).min(by: { $0.value.last < $1.value.last }),
       now - oldest.value.last >= idle
@@ -189,9 +226,32 @@ final class VerificationTables: Sendable {
     return true
   }
 
+  /// Makes the tables of configured keys on a background thread, at most as many as there are slots for other keys.
+  /// Releases the tables of earlier configured keys that are not among them.
+  func prepare(_ keys: [PublicKey]) {
+    let keys = Array(keys.filter(VerificationTable.pays).prefix(slots))
+    let due = uses.withLock { uses in
+      let points = Set(keys.map(\.encoded))
+      uses = uses.filter { !$0.value.isPrepared || points.contains($0.key) }
+      return keys.filter { key in
+        var use = uses[key.encoded] ?? Use()
+        let isDue = !use.hasTable
+        use.isPrepared = true
+        use.isMaking = use.isMaking || isDue
+        uses[key.encoded] = use
+        return isDue
+      }
+    }
+    guard !due.isEmpty else { return }
+    let isStarted = BackgroundThread.start("mdoc-table") {
+      for key in due { self.finish(key, with: VerificationTable(key)) }
+    }
+    if !isStarted { for key in due { finish(key, with: nil) } }
+  }
+
   private func finish(_ key: PublicKey, with table: VerificationTable?) {
     uses.withLock { uses in
-      uses[key.encoded, default: Use()].isMaking = false
+      uses[key.encoded]?.isMaking = false
       uses[key.encoded]?.table = table
       // If memory runs out, the count begins again.
       if table == nil { uses[key.encoded]?.count = 0 }
@@ -202,4 +262,11 @@ final class VerificationTables: Sendable {
 extension PublicKey {
   /// Declares that the key is trusted and reused, which allows a table for cheaper verifications.
   package func expectReuse() { isReused.store(true, ordering: .relaxed) }
+
+  /// Declares that these configured keys, and no earlier ones, are trusted and used for long. Their tables are made at
+  /// once, on a background thread.
+  package static func expectReuse(of keys: [PublicKey]) {
+    for key in keys { key.expectReuse() }
+    VerificationTables.shared.prepare(keys)
+  }
 }

@@ -17,8 +17,9 @@ public final class Certificate: Sendable {
   public let hasNegativeSerialNumber: Bool
   /// The public key; nil if it is not on a named curve of the standard.
   public let publicKey: PublicKey?
-  public let hasSupportedSignatureAlgorithm: Bool
   public let extensions: CertificateExtensions
+  /// The facts that only the rules of a profile examine.
+  let facts: ProfileFacts
   /// The signature; nil if the algorithm is not supported, or the certificate states two.
   private let signature: CertificateSignature?
 
@@ -38,6 +39,7 @@ public final class Certificate: Sendable {
       notBefore <= notAfter
     else { throw .malformedValidity }
     extensions = try CertificateExtensions(x509)
+    facts = ProfileFacts(x509)
     self.der = bytes
     sha256 = HashAlgorithm.sha256.hash(bytes)
     fingerprint = Hex.encode(sha256)
@@ -47,9 +49,10 @@ public final class Certificate: Sendable {
     self.serialNumber = serialNumber
     hasNegativeSerialNumber = ASN1_STRING_type(serial) == V_ASN1_NEG_INTEGER
     publicKey = SubjectPublicKey.key(of: x509)
-    hasSupportedSignatureAlgorithm = CertificateSignature.Algorithm(nid: X509_get_signature_nid(x509)) != nil
     signature = CertificateSignature(x509, der: bytes)
   }
+
+  public var hasSupportedSignatureAlgorithm: Bool { facts.signatureAlgorithm != nil }
 
   /// True if issuer and subject have the same name (RFC 5280, 3.2). The issuer may nevertheless be another authority.
   public var isSelfIssued: Bool { subject.der == issuer.der }

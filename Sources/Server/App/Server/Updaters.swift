@@ -209,6 +209,7 @@ final class TrustUpdater: Sendable {
       }
       let before = inForce.current.snapshot
       inForce.replace(by: store)
+      store.prepareForService()
       let status = current.withLock { status in
         status = Status(sources: load.sources, loadedAt: clock(), failures: status.failures)
         return status

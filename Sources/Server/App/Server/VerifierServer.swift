@@ -46,6 +46,7 @@ package final class VerifierServer: Sendable {
     let store = try configuration.store.open(mode: mode, node: configuration.node)
     self.store = store
     let inForce = CurrentTrust(trust)
+    trust.prepareForService()
     let trustUpdater = TrustUpdater(
       inForce, plan: configuration.trust, sources: configuration.sources, log: log, clock: clock)
     let state = ServerState(loadedAt: clock(), connections: configuration.edge.connections)

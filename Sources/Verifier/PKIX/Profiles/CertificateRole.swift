@@ -145,7 +145,6 @@ struct ProfiledCertificate: Sendable {
   let issuer: Certificate?
   /// Extended key usages that the configuration accepts like the role's own.
   let acceptedUsages: Set<String>
-  let facts: ProfileFacts
 
   init(_ certificate: Certificate, as role: CertificateRole, issuer: Certificate?, accepting: Set<String> = []) {
     self.certificate = certificate
@@ -153,10 +152,10 @@ struct ProfiledCertificate: Sendable {
     let isItsOwn = role == .iaca ? certificate.isSelfIssued : certificate.chainsByName(to: certificate)
     self.issuer = issuer ?? (isItsOwn ? certificate : nil)
     acceptedUsages = accepting
-    facts = ProfileFacts(certificate)
   }
 
   var extensions: CertificateExtensions { certificate.extensions }
+  var facts: ProfileFacts { certificate.facts }
 }
 
 extension CertificateRole {
@@ -179,25 +178,21 @@ struct ProfileFacts: Sendable {
   let issuerAltName: [GeneralNames.Name]?
   let subjectAltName: [GeneralNames.Name]?
 
-  init(_ certificate: Certificate) {
-    defer { ERR_clear_error() }
-    // The certificate was parsed before, so this parsing succeeds. If it failed, every rule would find its values
-    // missing.
-    let x509 = parsedCertificate(certificate.der)
-    defer { X509_free(x509) }
-    isVersion3 = x509.map { X509_get_version($0) == X509_VERSION_3 } ?? false
-    subject = x509.flatMap { X509_get_subject_name($0) }.map(NameAttribute.all) ?? []
-    keyBits = x509.flatMap { X509_get0_pubkey_bitstr($0) }.map { octets(UnsafePointer($0)) } ?? []
-    signatureAlgorithm = x509.flatMap { CertificateSignature.Algorithm(nid: X509_get_signature_nid($0)) }
-    issuerAltName = x509.flatMap { GeneralNames($0, nid: NID_issuer_alt_name) }?.all
-    subjectAltName = x509.flatMap { GeneralNames($0, nid: NID_subject_alt_name) }?.all
+  /// Reads OpenSSL's form of the certificate.
+  init(_ x509: OpaquePointer) {
+    isVersion3 = X509_get_version(x509) == X509_VERSION_3
+    subject = X509_get_subject_name(x509).map(NameAttribute.all) ?? []
+    keyBits = X509_get0_pubkey_bitstr(x509).map { octets(UnsafePointer($0)) } ?? []
+    signatureAlgorithm = CertificateSignature.Algorithm(nid: X509_get_signature_nid(x509))
+    issuerAltName = GeneralNames(x509, nid: NID_issuer_alt_name)?.all
+    subjectAltName = GeneralNames(x509, nid: NID_subject_alt_name)?.all
   }
 }
 
 extension Certificate {
   /// The dNSNames of its subjectAltName (RFC 5280, 4.2.1.6).
   public var dnsNames: [String] {
-    (ProfileFacts(self).subjectAltName ?? []).compactMap { if case .dNSName(let name) = $0 { name } else { nil } }
+    (facts.subjectAltName ?? []).compactMap { if case .dNSName(let name) = $0 { name } else { nil } }
   }
 }
 

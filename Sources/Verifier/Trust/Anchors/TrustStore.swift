@@ -53,6 +53,10 @@ public final class TrustStore: IssuerTrust, Sendable {
     return evaluation
   }
 
+  /// Makes verifications by the anchors' keys cheaper, for a process that runs for long. The work is done on a
+  /// background thread. Verifications do not wait for it.
+  public func prepareForService() { PublicKey.expectReuse(of: anchors.compactMap(\.certificate.publicKey)) }
+
   /// A hash over all data that determine trust. Duplicate anchors count once.
   private static func fingerprint(of encodings: [[UInt8]], rules: UInt8) -> String {
     var input: [UInt8] = [rules]
