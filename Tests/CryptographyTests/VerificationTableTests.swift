@@ -1,4 +1,5 @@
 import Base
+import COpenSSL
 import TestSupport
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
 
         func verifies(_ der: [UInt8]) -> Bool {
           der.withUnsafeBufferPointer { der in
-            hash.hash(message).withUnsafeBufferPointer { table.verifies(der, of: $0) }
+            hash.hash(message).withUnsafeBufferPointer { table.verifies(der: der, of: $0) }
           }
         }
       }
@@ -78,7 +79,11 @@ import Testing
 
   /// By the table, which must agree with the key without a table.
   private func isValid(_ raw: [UInt8], _ digest: [UInt8], _ key: PublicKey, _ table: VerificationTable) -> Bool {
-    let verdict = verifies(raw, digest) { table.verifies($0, of: $1) }
+    let verdict = verifies(raw, digest) { table.verifies(der: $0, of: $1) }
+    let direct = raw.withUnsafeBufferPointer { raw in
+      digest.withUnsafeBufferPointer { table.verifies(raw, of: $0) }
+    }
+    #expect(direct == verdict)
     #expect(verifies(raw, digest) { key.verifyECDSA(der: $0, ofDigest: $1) } == verdict)
     return verdict
   }
@@ -172,6 +177,72 @@ import Testing
     time.withLock { $0 += VerificationTables.idle }
     while tables.table(of: keys[1]) == nil { try use(pairs[1], keys[1], times: 1) }
     #expect(tables.table(of: keys[0]) == nil)
+  }
+
+  @Test("configured keys get tables at once, as many as there are slots, until they are configured no longer")
+  func prepared() async throws {
+    let message = Array("message".utf8)
+    let digest = HashAlgorithm.sha256.hash(message)
+    let tables = VerificationTables(slots: 2)
+    let pairs = try (0..<4).map { _ in try PrivateKey(generatingOn: .p256) }
+    let keys = pairs.map(\.publicKey)
+    for key in keys { key.expectReuse() }
+    tables.prepare([try PrivateKey(generatingOn: .p384).publicKey, keys[0], keys[1], keys[2]])
+    while tables.table(of: keys[0]) == nil || tables.table(of: keys[1]) == nil {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(tables.table(of: keys[2]) == nil)
+    for index in 0..<3 {
+      let signature = try pairs[index].signECDSA(message, hash: .sha256)
+      for (other, key) in keys.enumerated() {
+        #expect(
+          verifies(signature, digest) { key.verifyECDSA(der: $0, ofDigest: $1, tables: tables) } == (other == index))
+      }
+    }
+    let made = try #require(tables.table(of: keys[1]))
+    tables.prepare([keys[1], keys[3]])
+    #expect(tables.table(of: keys[0]) == nil && tables.table(of: keys[1]) === made)
+    while tables.table(of: keys[3]) == nil { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
+  @Test("division by a number of any size is multiplication by its inverse")
+  func division() throws {
+    let context = try #require(BN_CTX_new())
+    defer { BN_CTX_free(context) }
+    let group = try #require(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1))
+    defer { EC_GROUP_free(group) }
+    let order = try #require(EC_GROUP_get0_order(group))
+    let montgomery = try #require(EC_GROUP_get_mont_data(group))
+    let inverse = try #require(PublicInverse(modulus: order, montgomery: montgomery))
+    #expect(try PublicInverse(modulus: #require(BN_value_one()), montgomery: montgomery) == nil)
+    var numbers: [OpaquePointer?] = []
+    defer { for number in numbers { BN_free(number) } }
+    for bit in 0..<256 as Range<Int32> {
+      for addend in [0, 1] as [BN_ULONG] {
+        let power = BN_new()
+        numbers.append(power)
+        #expect(BN_set_bit(power, bit) == 1 && BN_add_word(power, addend) == 1)
+        guard BN_ucmp(power, order) < 0 else { continue }
+        let difference = BN_new()
+        numbers.append(difference)
+        #expect(BN_sub(difference, order, power) == 1)
+      }
+    }
+    for _ in 0..<2_000 {
+      let random = BN_new()
+      numbers.append(random)
+      #expect(BN_rand_range(random, order) == 1)
+    }
+    for case let number? in numbers where BN_is_zero(number) == 0 && BN_ucmp(number, order) < 0 {
+      let divisor = try #require(BN_new())
+      let expected = try #require(BN_mod_inverse(nil, number, order, context))
+      defer {
+        BN_free(divisor)
+        BN_free(expected)
+      }
+      #expect(inverse.set(divisor, dividingBy: number, context))
+      #expect(BN_from_montgomery(divisor, divisor, montgomery, context) == 1 && BN_ucmp(divisor, expected) == 0)
+    }
   }
 
   @Test("keys on other curves have none", arguments: Curve.allCases.filter { $0 != .p256 })

@@ -28,10 +28,7 @@ extension PublicKey {
     der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>,
     tables: VerificationTables = .shared
   ) -> Bool {
-    guard let table = table(in: tables) else { return verifyWithoutTable(signature, digest, tables) }
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * curve.coordinateLength) { raw in
-      DERSignature.read(signature, to: raw) && table.verifies(UnsafeBufferPointer(raw), of: digest)
-    }
+    table(in: tables)?.verifies(der: signature, of: digest) ?? verifyWithoutTable(signature, digest, tables)
   }
 
   private func table(in tables: VerificationTables) -> VerificationTable? {

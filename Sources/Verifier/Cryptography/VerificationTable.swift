@@ -69,6 +69,13 @@ final class VerificationTable: Sendable {
 
   deinit { EC_GROUP_free(multiples) }
 
+  /// True if this key made the DER signature over the hash.
+  func verifies(der signature: UnsafeBufferPointer<UInt8>, of digest: UnsafeBufferPointer<UInt8>) -> Bool {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * Curve.p256.coordinateLength) { raw in
+      DERSignature.read(signature, to: raw) && verifies(UnsafeBufferPointer(raw), of: digest)
+    }
+  }
+
   /// True if this key made the signature r‖s over the hash.
   func verifies(_ signature: UnsafeBufferPointer<UInt8>, of digest: UnsafeBufferPointer<UInt8>) -> Bool {
     guard signature.count == Curve.p256.signatureLength, let domain = Self.domain, let context = BN_CTX_new() else {
@@ -147,7 +154,7 @@ extension VerificationTable.Domain {
   }
 }
 
-/// The tables of reused keys, by point: keys of configured anchors, and of document signers. Only good signatures of
+/// The tables of reused keys, by point: the keys of configured anchors and of document signers. Only good signatures of
 /// trusted signers are counted.
 final class VerificationTables: Sendable {
   static let shared = VerificationTables(slots: 32)
