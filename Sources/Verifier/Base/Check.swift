@@ -126,8 +126,7 @@ public struct CheckList: Sendable {
   private func isNoted(_ code: Code) -> Bool { noted.contains(code) ?? checks.contains { $0.code == code } }
 
   private mutating func note(_ check: Check) {
-    guard isNoted(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
-      noted.insert(check.code)
+    guard !noted.insert(check.code), let index = checks.firstIndex(where: { $0.code == check.code }) else {
       let clause = clauses.isEmpty ? nil : clauses[check.code]
       checks.append(clause.map { Check(check.code, check.outcome, detail: check.detail, clause: $0) } ?? check)
       return
@@ -150,9 +149,13 @@ private struct CodeSet {
     return index < 512 ? bits[index >> 6] & 1 << UInt64(index & 63) != 0 : nil
   }
 
-  mutating func insert(_ code: Code) {
+  /// Adds a code; false if the set may have had it already.
+  mutating func insert(_ code: Code) -> Bool {
     let index = code.index
-    if index < 512 { bits[index >> 6] |= 1 << UInt64(index & 63) }
+    guard index < 512 else { return false }
+    let bit: UInt64 = 1 << UInt64(index & 63)
+    defer { bits[index >> 6] |= bit }
+    return bits[index >> 6] & bit == 0
   }
 }
 

@@ -175,6 +175,7 @@ final class VerificationTables: Sendable {
     var isPrepared = false
 
     var hasTable: Bool { table != nil || isMaking }
+    var isLasting: Bool { hasTable || isPrepared }
   }
 
   private let uses = Locked<[[UInt8]: Use]>([:])
@@ -209,7 +210,7 @@ final class VerificationTables: Sendable {
   /// Counts a signature; true if a table must be made, for which a slot is then reserved.
   private func note(_ key: PublicKey, at now: Int64) -> Bool {
     uses.withLock { uses in
-      if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.hasTable || $0.value.isPrepared } }
+      if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.isLasting } }
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now

@@ -71,10 +71,22 @@ public struct DocumentRequest: Sendable, Hashable {
   /// The period for which the relying party may keep the element. It is the strictest of its own period and the periods
   /// of all elements that it may replace. An age threshold sets no period.
   package func retention(of reference: ElementReference) -> Retention {
-    let named = elements.filter { $0.element == reference }.map(\.retention)
-    let represented = elements.filter { $0.alternatives.contains(reference) }.map(\.retention)
-    guard !named.isEmpty else { return .strictest(of: represented) }
-    return .strictest(of: [.strictest(of: named.filter(\.isIntended))] + represented)
+    var named: Retention?
+    var represented: Retention?
+    // By index: a loop over the requests would copy each one, and count its references.
+    for index in elements.indices {
+      let retention = elements[index].retention
+      if elements[index].element == reference {
+        // A duplicate is kept if either request keeps it.
+        let isKeptTwice = named?.isIntended == true && retention.isIntended
+        named = isKeptTwice ? named.map { min($0, retention) } : max(named ?? .none, retention)
+      }
+      if !elements[index].alternatives.isEmpty, elements[index].alternatives.contains(reference) {
+        represented = represented.map { min($0, retention) } ?? retention
+      }
+    }
+    guard let named else { return represented ?? .none }
+    return represented.map { min($0, named) } ?? named
   }
 }
 

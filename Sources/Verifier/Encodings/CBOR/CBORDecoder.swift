@@ -230,10 +230,9 @@ struct CBORDecoder {
 
   /// Reads the next event, with the number of bytes that it took.
   private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
-    var event = CBOREvent()
     let start = position
-    // libcbor refuses the one-byte heads of tags 6 to 20. COSE now uses some of these tags.
-    if (0xc6...0xd4).contains(bytes[start]) { return (CBOREvent(kind: .tag, value: UInt64(bytes[start] & 0x1f)), 1) }
+    if let short = shortHead(at: start) { return short }
+    var event = CBOREvent()
     let available = limit - start
     let result = withUnsafeMutablePointer(to: &event) { context in
       cbor_stream_decode(bytes.baseAddress.map { $0 + start }, available, CBOREvent.callbacks, context)
@@ -244,6 +243,35 @@ struct CBORDecoder {
       throw CBORError(claimsMoreThanAnyInput(at: start) ? .cborLengthExceedsInput : .cborTruncated, at: start)
     default: throw CBORError(refusal(at: start), at: start)
     }
+  }
+
+  /// Reads a complete head with an argument below 2^16, of an integer, a definite length or a tag. These are almost all
+  /// heads of an mdoc. libcbor reads the others, and finds every fault. It would refuse the one-byte heads of tags 6 to
+  /// 20, some of which COSE now uses.
+  private mutating func shortHead(at start: Int) -> (CBOREvent, Int)? {
+    let head = bytes[start]
+    let available = limit - start
+    let argument: (value: Int, bytes: Int)
+    switch head & 0x1f {
+    case 0...23: argument = (Int(head & 0x1f), 0)
+    case 24 where available > 1: argument = (Int(bytes[start + 1]), 1)
+    case 25 where available > 2: argument = (Int(bytes[start + 1]) << 8 | Int(bytes[start + 2]), 2)
+    default: return nil
+    }
+    let kind: CBORItem.Kind
+    switch head >> 5 {
+    case 0: kind = .unsigned
+    case 1: kind = .negative
+    case 2: kind = .bytes
+    case 3: kind = .text
+    case 4: kind = .array
+    case 5: kind = .map
+    case 6: kind = .tag
+    default: return nil
+    }
+    let content = kind == .bytes || kind == .text ? argument.value : 0
+    let length = 1 + argument.bytes + content
+    return length <= available ? (CBOREvent(kind: kind, value: UInt64(argument.value)), length) : nil
   }
 
   /// The code for a head that libcbor refuses. libcbor also refuses unassigned simple values. They are well-formed up

@@ -84,10 +84,11 @@ struct AcceptanceRules: Sendable {
   /// this rejects.
   private func checkDisclosure(_ shown: [AcceptedDocument], _ checks: inout CheckList) {
     guard !checks.hasFailed else { return checks.notRun(.nothingDisclosed) }
-    let others = shown.map(\.unrequestedElements.count).reduce(0, +)
     checks.expect(
-      shown.contains(where: \.disclosesSomething), .nothingDisclosed,
-      "no requested element was returned; \(others) unrequested elements are omitted", isStrict: isStrict)
+      shown.contains { $0.disclosesSomething }, .nothingDisclosed,
+      "no requested element was returned; \(shown.reduce(0) { $0 + $1.unrequestedElements.count }) unrequested elements "
+        + "are omitted",
+      isStrict: isStrict)
   }
 
   private func decide(
@@ -110,9 +111,10 @@ struct AcceptanceRules: Sendable {
     var requested: [AcceptedDocument.Element] = []
     requested.reserveCapacity(wanted.elements.count)
     var missing: [ElementRequest] = []
-    for element in wanted.elements
-    where !appendValues(of: element, in: document, to: &requested, retention: retention) {
-      missing.append(element)
+    // By index: a loop over the requests would copy each one, and count its references.
+    for index in wanted.elements.indices
+    where !appendValues(of: wanted.elements[index], in: document, to: &requested, retention: retention) {
+      missing.append(wanted.elements[index])
     }
     let thresholds = wanted.ageThresholds
     let answers = thresholds.compactMap(age.answer)
@@ -213,17 +215,14 @@ struct AcceptanceRules: Sendable {
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element],
     retention: (ElementReference) -> Retention
   ) -> Bool {
-    var isReturned = false
-    for reference in [request.element] + request.alternatives {
+    func append(_ reference: ElementReference) -> Bool {
       // Two requests may have the same alternative.
-      if found.contains(where: { $0.reference == reference }) {
-        isReturned = true
-      } else if let value = document[reference] {
-        found.append(.init(reference: reference, value: value, retention: retention(reference)))
-        isReturned = true
-      }
+      if found.contains(where: { $0.reference == reference }) { return true }
+      guard let value = document[reference] else { return false }
+      found.append(.init(reference: reference, value: value, retention: retention(reference)))
+      return true
     }
-    return isReturned
+    return request.alternatives.reduce(append(request.element)) { append($1) || $0 }
   }
 }
 

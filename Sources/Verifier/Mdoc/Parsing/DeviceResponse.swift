@@ -150,7 +150,7 @@ enum Deviation {
 
 /// One Document of a DeviceResponse. Parts that must be authenticated are kept as received: the verifier reports their
 /// faults later.
-struct Document: Sendable {
+final class Document: Sendable {
   let docType: String
   let issuerAuth: CBORItem?
   let issuerSigned: [IssuerSignedNamespace]

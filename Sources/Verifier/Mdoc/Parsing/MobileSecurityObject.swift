@@ -4,7 +4,7 @@ import COSE
 import Cryptography
 
 /// The MobileSecurityObject (ISO/IEC 18013-5:2021, 9.1.2.4), which the issuer signed.
-struct MobileSecurityObject: Sendable {
+final class MobileSecurityObject: Sendable {
   let version: String
   let digestAlgorithm: String
   let docType: String

@@ -219,7 +219,7 @@ struct AuthenticatedDocument: Sendable {
   var requestIndex: Int?
 
   /// The authenticated data.
-  struct Content: Sendable {
+  final class Content: Sendable {
     let signer: Certificate
     let anchor: TrustAnchor
     /// The validity; nil if a proof hides it.
@@ -231,6 +231,20 @@ struct AuthenticatedDocument: Sendable {
     let elements: [ElementReference]
     let items: [CBORItem]
     let deviceSigned: [DeviceSigned.Element]
+
+    init(
+      signer: Certificate, anchor: TrustAnchor, validity: DocumentValidity?, method: DeviceAuthenticationMethod,
+      deviceKey: CBORItem?, elements: [ElementReference], items: [CBORItem], deviceSigned: [DeviceSigned.Element]
+    ) {
+      self.signer = signer
+      self.anchor = anchor
+      self.validity = validity
+      self.method = method
+      self.deviceKey = deviceKey
+      self.elements = elements
+      self.items = items
+      self.deviceSigned = deviceSigned
+    }
   }
 
   func conclude(with evidence: RevocationEvidence, verifier: MdocVerifier) -> DocumentOutcome {
@@ -278,7 +292,7 @@ extension AuthenticatedDocument {
 }
 
 extension AuthenticatedDocument.Content {
-  fileprivate init(
+  fileprivate convenience init(
     _ document: Document, _ signed: IssuerAuthentication.Signed, anchor: TrustAnchor,
     method: DeviceAuthenticationMethod
   ) {

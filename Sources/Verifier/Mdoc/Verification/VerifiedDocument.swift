@@ -7,7 +7,7 @@ import PKIX
 /// `VerifiedDocument`.
 ///
 /// Personal: it has no mirror and a redacted description.
-public struct VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, CustomReflectable {
+public final class VerifiedDocument: Sendable, AgeSource, CustomStringConvertible, CustomReflectable {
   public let docType: String
   public let issuer: DocumentIssuer
   /// The validity; nil if a zero-knowledge proof hides it.
