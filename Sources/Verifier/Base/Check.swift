@@ -80,7 +80,7 @@ public struct CheckList: Sendable {
   /// - Parameters:
   ///   - expected: the approximate number of checks; the default suits one document.
   ///   - clauses: the protocol's own clauses, for codes that it shares with other protocols.
-  public init(expecting expected: Int = 80, clauses: [Code: String] = [:]) {
+  public init(expecting expected: Int = 128, clauses: [Code: String] = [:]) {
     self.clauses = clauses
     checks.reserveCapacity(expected)
   }

@@ -3,6 +3,11 @@ import FoundationEssentials
 /// Lower-case hexadecimal text. Reading skips white space, since people paste text.
 public enum Hex {
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
+    // Code for any collection is not specialised in other modules: each step would allocate.
+    bytes.withContiguousStorageIfAvailable { encode(buffer: $0) } ?? Array(bytes).withUnsafeBufferPointer { encode(buffer: $0) }
+  }
+
+  private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { text in
       var index = 0
       for byte in bytes {

@@ -22,7 +22,12 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
   /// A fraction of a second, which several wallets write, is accepted and dropped. Offsets, a lower-case `t` or `z`,
   /// leap seconds and impossible dates are refused.
   public init?(rfc3339 text: String) {
-    let characters = Array(text.utf8)
+    var text = text
+    guard let time = text.withUTF8(Timestamp.init(rfc3339:)) else { return nil }
+    self = time
+  }
+
+  private init?(rfc3339 characters: UnsafeBufferPointer<UInt8>) {
     guard characters.count >= 20, characters.count <= 40, characters.last == UInt8(ascii: "Z"),
       let date = FullDate(ascii: characters[0..<10]), characters[10] == UInt8(ascii: "T"),
       characters[13] == UInt8(ascii: ":"), characters[16] == UInt8(ascii: ":"),
@@ -75,11 +80,12 @@ public struct FullDate: Sendable, Hashable, Comparable, CustomStringConvertible 
 
   /// Reads exactly `YYYY-MM-DD`.
   public init?(_ text: String) {
-    let characters = Array(text.utf8)
-    self.init(ascii: characters[...])
+    var text = text
+    guard let date = text.withUTF8({ FullDate(ascii: $0[...]) }) else { return nil }
+    self = date
   }
 
-  init?(ascii text: ArraySlice<UInt8>) {
+  init?(ascii text: Slice<UnsafeBufferPointer<UInt8>>) {
     let start = text.startIndex
     guard text.count == 10, text[start + 4] == UInt8(ascii: "-"), text[start + 7] == UInt8(ascii: "-"),
       let year = decimal(text[start..<(start + 4)]), let month = decimal(text[(start + 5)..<(start + 7)]),
@@ -126,7 +132,7 @@ public struct FullDate: Sendable, Hashable, Comparable, CustomStringConvertible 
   }
 }
 
-private func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
+private func decimal(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
   var value = 0
   for digit in digits {
     guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }

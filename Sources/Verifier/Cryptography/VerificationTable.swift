@@ -78,23 +78,43 @@ final class VerificationTable: Sendable {
 
   /// True if this key made the signature r‖s over the hash.
   func verifies(_ signature: UnsafeBufferPointer<UInt8>, of digest: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard signature.count == Curve.p256.signatureLength, let domain = Self.domain, let context = BN_CTX_new() else {
-      return false
-    }
-    BN_CTX_start(context)
-    defer {
-      BN_CTX_end(context)
-      BN_CTX_free(context)
-    }
-    let isValid = check(signature, digest, domain, context)
+    guard signature.count == Curve.p256.signatureLength, let domain = Self.domain,
+      let scratch = Self.scratches.withLock({ $0.popLast() }) ?? Scratch(on: domain.curve)
+    else { return false }
+    BN_CTX_start(scratch.context)
+    let isValid = check(signature, digest, domain, scratch)
+    BN_CTX_end(scratch.context)
+    Self.scratches.withLock { if $0.count < Self.keptScratches { $0.append(scratch) } }
     if !isValid { ERR_clear_error() }
     return isValid
   }
 
+  /// The numbers and points of one verification. Making them takes forty allocations, so they are kept for the next.
+  // Sendable: it is either in the list or has one owner.
+  private final class Scratch: @unchecked Sendable {
+    let context, first, second: OpaquePointer
+
+    init?(on curve: OpaquePointer) {
+      guard let context = BN_CTX_new(), let first = EC_POINT_new(curve), let second = EC_POINT_new(curve) else {
+        return nil
+      }
+      (self.context, self.first, self.second) = (context, first, second)
+    }
+
+    deinit {
+      EC_POINT_free(first)
+      EC_POINT_free(second)
+      BN_CTX_free(context)
+    }
+  }
+
+  private static let scratches = Locked<[Scratch]>([])
+  private static let keptScratches = 16
+
   private func check(
-    _ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>, _ domain: Domain,
-    _ context: OpaquePointer
+    _ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>, _ domain: Domain, _ scratch: Scratch
   ) -> Bool {
+    let (context, first, second) = (scratch.context, scratch.first, scratch.second)
     let length = Curve.p256.coordinateLength
     let r = BN_CTX_get(context)
     let s = BN_CTX_get(context)
@@ -107,12 +127,8 @@ final class VerificationTable: Sendable {
       // The digest's leftmost bits, as many as the order has.
       BN_bin2bn(digest.baseAddress, Int32(min(digest.count, length)), u1) != nil,
       BN_mod_mul_montgomery(u1, u1, divisor, domain.orderInverse.montgomery, context) == 1,
-      BN_mod_mul_montgomery(u2, r, divisor, domain.orderInverse.montgomery, context) == 1,
-      let first = EC_POINT_new(domain.curve)
+      BN_mod_mul_montgomery(u2, r, divisor, domain.orderInverse.montgomery, context) == 1
     else { return false }
-    defer { EC_POINT_free(first) }
-    guard let second = EC_POINT_new(multiples) else { return false }
-    defer { EC_POINT_free(second) }
     return EC_POINT_mul(domain.curve, first, u1, nil, nil, context) == 1
       && EC_POINT_mul(multiples, second, u2, nil, nil, context) == 1
       // This function also handles equal points, and opposite points, whose sum is infinity.

@@ -142,7 +142,10 @@ package struct CBORItem: Sendable {
     return nil
   }
 
-  var children: CBORChildren { CBORChildren(tree: tree, index: index + 1, end: Int(node.next)) }
+  var children: CBORChildren {
+    let isCounted = kind == .array || kind == .map
+    return CBORChildren(tree: tree, index: index + 1, end: Int(node.next), count: isCounted ? Int(node.value) : 0)
+  }
 }
 
 /// The items directly inside another, in the order received.
@@ -150,10 +153,22 @@ package struct CBORChildren: Sequence, IteratorProtocol, Sendable {
   let tree: CBORTree
   var index: Int
   let end: Int
+  /// The number of items left, so that an array of them is allocated once.
+  package private(set) var underestimatedCount: Int
+
+  init(tree: CBORTree, index: Int, end: Int, count: Int) {
+    self.tree = tree
+    self.index = index
+    self.end = end
+    underestimatedCount = count
+  }
 
   package mutating func next() -> CBORItem? {
     guard index < end else { return nil }
-    defer { index = Int(tree.nodes[index].next) }
+    defer {
+      index = Int(tree.nodes[index].next)
+      if underestimatedCount > 0 { underestimatedCount -= 1 }
+    }
     return CBORItem(tree: tree, index: index)
   }
 }

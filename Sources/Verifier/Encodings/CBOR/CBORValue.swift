@@ -4,7 +4,7 @@ import CLibCBOR
 /// handovers depend on this encoding.
 ///
 /// `encoded` inserts bytes that are already CBOR, such as a received item.
-package indirect enum CBORValue: Sendable {
+package enum CBORValue: Sendable {
   case unsigned(UInt64)
   /// −1−n.
   case negative(UInt64)
@@ -12,7 +12,7 @@ package indirect enum CBORValue: Sendable {
   case text(String)
   case array([CBORValue])
   case map([(key: CBORValue, value: CBORValue)])
-  case tagged(UInt64, CBORValue)
+  indirect case tagged(UInt64, CBORValue)
   case bool(Bool)
   case null
   case double(Double)
@@ -27,6 +27,7 @@ package indirect enum CBORValue: Sendable {
 
   package func encoded() -> [UInt8] {
     var output: [UInt8] = []
+    output.reserveCapacity(256)
     append(to: &output)
     return output
   }

@@ -159,7 +159,7 @@ struct COSEStructure: Sendable {
     var output: [UInt8] = []
     output.reserveCapacity(payload.count + protectedBytes.count + externalAAD.count + 32)
     CBORHead.appendArray(count: 4, to: &output)
-    CBORValue.text(context).append(to: &output)
+    CBORHead.appendText(context, to: &output)
     CBORHead.appendBytes(count: protectedBytes.count, to: &output)
     output += protectedBytes
     CBORHead.appendBytes(count: externalAAD.count, to: &output)

@@ -213,7 +213,9 @@ struct IssuerSignedNamespace: Sendable {
     self.name = name
     let reader = StructureParser(code: .responseMalformed)
     var items: [IssuerSignedItem] = []
-    for item in try reader.elements(list, ": it") {
+    let list = try reader.elements(list, ": it")
+    items.reserveCapacity(list.underestimatedCount)
+    for item in list {
       items.append(
         try reader.inside("[\(items.count)]") { () throws(MdocParseError) in try IssuerSignedItem(parsing: item) })
     }

@@ -162,11 +162,15 @@ struct DeviceAuthentication {
     var array: [UInt8] = []
     array.reserveCapacity(transcript.encoded.count + 256)
     CBORHead.appendArray(count: 4, to: &array)
-    CBORValue.text("DeviceAuthentication").append(to: &array)
+    CBORHead.appendText("DeviceAuthentication", to: &array)
     array += transcript.encoded
-    CBORValue.text(document.docType).append(to: &array)
+    CBORHead.appendText(document.docType, to: &array)
     array += document.deviceSigned?.nameSpacesBytes ?? []
-    return CBORValue.tagged(24, .bytes(array)).encoded()
+    var tagged: [UInt8] = []
+    tagged.reserveCapacity(array.count + 16)
+    CBORHead.appendTag(24, to: &tagged)
+    CBORHead.appendBytes(count: array.count, to: &tagged)
+    return tagged + array
   }
 
   static let codes: [Code] = [

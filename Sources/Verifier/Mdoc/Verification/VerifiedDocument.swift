@@ -138,7 +138,7 @@ public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The value of a data element, typed by its CBOR. It is personal: it has no description and no mirror.
-public indirect enum ElementValue: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+public enum ElementValue: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
   case text(String)
@@ -156,7 +156,7 @@ public indirect enum ElementValue: Sendable, Hashable, CustomStringConvertible, 
   /// Entries in the order received.
   case map([Entry])
   /// Any other tag with its content.
-  case tagged(UInt64, ElementValue)
+  indirect case tagged(UInt64, ElementValue)
 
   public struct Entry: Sendable, Hashable {
     public let key: ElementValue
