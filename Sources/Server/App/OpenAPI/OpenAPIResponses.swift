@@ -56,11 +56,11 @@ enum OpenAPIResponses {
     ]
   }
 
-  /// A problem, with an example of this code; for a person, a page.
+  /// A problem with an example of this code, or, for a page's route, an HTML page.
   private static func problemContent(_ code: Code, of route: Route, _ status: Int? = nil) -> JSON {
     guard !route.isPage else { return .object([.init(ErrorPage.mediaType, ["schema": Schema.text.json])]) }
     let example = Problem.shape.write((ServiceError(code), "req_0123456789abcdef01234567"))
-    // With this status a wallet may learn that its response was rejected.
+    // This status may tell a wallet that its response was rejected.
     let isFeedback = status == 400 && route.success.schema == "WalletReply"
     return .object(
       [.init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])]
@@ -135,7 +135,7 @@ enum OpenAPIWebhooks {
   private static func description(_ type: EventType) -> String {
     let what =
       switch type {
-      case .verified: "A response was verified. `result` says where to read the result."
+      case .verified: "A response was verified. `result` states where to read the result."
       case .failed: "A response was rejected; `last_error` has the code."
       case .canceled: "The relying party canceled the session, or the wallet declined."
       case .expired: "Nobody responded in time."

@@ -172,7 +172,7 @@ package struct RouteCall: Sendable {
 
 struct Router: Sendable {
   private let routes: [Route]
-  /// The method and path of each route, kept apart from the routes: comparing them copies almost nothing.
+  /// The method and path of each route, stored apart from the routes so that matching copies almost nothing.
   private let heads: [(method: String, path: PathTemplate)]
   private let openPages: [PathTemplate]
   /// The first segments of the paths of all pages, including `/`. People may open any path that begins with one of
