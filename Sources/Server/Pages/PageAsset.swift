@@ -43,7 +43,7 @@ package struct PageAsset: Sendable {
   }
 }
 
-/// Text of HTML and XML.
+/// Writes text as HTML and XML.
 package enum HTMLText {
   /// A page without scripts.
   ///

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 
 /// Verifies the exported audit logs of all nodes together: checks chains against one another and against noted heads,
-/// and checks attempts and sessions. Of an entry that follows its predecessor, keeps only the hash and the ids.
+/// and checks attempts and sessions. Once an entry is known to follow its predecessor, only its hash and ids are kept.
 package struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
   private var file: [NodeName: AuditFileState] = [:]
@@ -43,7 +43,7 @@ package struct AuditVerification: Sendable {
     // Change the state in place: otherwise each line would copy all of it.
     switch file[head.node, default: AuditFileState()].take(link) {
     case .repeated:
-      findings.append(AuditFinding(.auditSequenceRepeated, head, "it is in this file already", at: position))
+      findings.append(AuditFinding(.auditSequenceRepeated, head, "this entry is already in this file", at: position))
       return
     case .outOfOrder(let highest):
       findings.append(AuditFinding(.auditOutOfOrder, head, "it follows \(highest)", at: position))

@@ -191,7 +191,7 @@ final class AdmissionGate: Sendable {
 
   func leave(_ party: Flow) { counts.withLock { Self.add(-1, party, &$0) } }
 
-  /// Lends this response's slot during the body. Afterwards the response continues even without a slot, since its
+  /// Lends this response's slot while `body` runs. Afterwards the response continues even without a slot, since its
   /// challenge is consumed.
   func lend<R: Sendable>(of party: Flow, while body: () async -> R) async -> R {
     leave(party)
@@ -244,7 +244,7 @@ final class ProofSlots: Sendable {
   }
 }
 
-/// Lets each relying party read a few lists at a time. Further reads of the party wait, without delaying other parties.
+/// Lets each relying party read a few lists at a time. The party's further reads wait, without delaying other parties.
 final class ListSlots: Sendable {
   private struct Party {
     var running = 0

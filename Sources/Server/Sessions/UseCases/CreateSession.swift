@@ -101,7 +101,7 @@ package struct NewSession: Sendable {
     apple = Self.apple(body.appleMerchantID, family, party, &faults)
     let registration = Self.registration(body.intendedUseID, family, party, &faults)
     self.registration = registration
-    // The indexes in the request and in the input agree only if every document was read.
+    // Only if every document was read do the request and the input have the same indexes.
     if let registration, faults.isEmpty { Self.requireRegistered(request, by: registration, &faults) }
     content = SessionContent(
       request: request, origin: body.origin, redirectURI: redirectURI, page: page,
@@ -256,7 +256,7 @@ package struct NewSession: Sendable {
   }
 }
 
-/// The address after a wallet's response: an address of the relying party.
+/// The relying party's address to which a wallet sends the person after its response.
 package enum RedirectURI {
   /// The origin of the address; nil if the address is not absolute (RFC 3986, 4.3) or its origin is not, byte for byte,
   /// one of `origins`.
@@ -361,7 +361,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       "Seconds for which the session accepts a response."),
     .optional(
       "client_reference_id", \.clientReferenceID, .text(1...Limits.metadataValueCharacters),
-      "Your own name for this attempt. Replies about the session include it."),
+      "Your own id for this session. Replies about the session include it."),
     .optional("metadata", \.metadata, .metadata, or: [], "Further texts that you want to store with the session."))
 
   /// Replaces a template's name by its request.
@@ -381,7 +381,7 @@ package struct CreateSessionBody: Equatable, Sendable {
   /// Any text is allowed: the server decides which protocols it offers.
   private static let protocols = Shape.text().described(
     by: .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).described(
-      "A way to ask a wallet and to get its response.")
+      "A protocol for the request to a wallet and for its response.")
   ).list(1...8)
 
   private static let address = Shape.text(1...2048, like: "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$")
