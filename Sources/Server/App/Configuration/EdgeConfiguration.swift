@@ -32,7 +32,7 @@ struct TLSFiles: Sendable {
   /// The path of the configuration file that names the two files.
   let configuration: String
 
-  /// Makes new identities, or replaces the certificate and key of the given ones.
+  /// Makes new identities, or replaces the certificate and key of the given identities.
   @discardableResult
   func load(into identities: TLSIdentities? = nil) throws(StartError) -> TLSIdentities {
     do throws(TLSIdentities.LoadError) {

@@ -296,7 +296,7 @@ extension OpenID4VPConfiguration {
     Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
     .ifAny(
       "wallet_feedback", Shape<Bool>.flag,
-      "Whether to tell wallets about a rejection, in live mode without the reason; by default outside live mode."),
+      "Whether to tell wallets about a rejection, in live mode without the reason; by default only outside live mode."),
     .ifAny(
       "redirect_uri", Shape.nonEmptyString(),
       "The address where wallets send people after a session without `redirect_uri` and `return_url`."),
@@ -354,7 +354,7 @@ extension ConfigurationFile {
           $0.count <= Limits.webhookSecrets
         }, "`whsec_` and the base64 of 24 to 64 bytes; each of them signs."),
       .ifAny("events", Shape<EventType>.choice.list(atLeast: 1), "The events to send; by default all."),
-      .ifAny("allow", Self.allowed, "Targets that are allowed beside public hosts on port 443.")
+      .ifAny("allow", Self.allowed, "Allowed targets in addition to public hosts on port 443.")
     ) { place, id, url, secrets, events, allow in
       let targets = allow?.targets ?? .none
       // Checks the address without resolving its host name.

@@ -273,7 +273,7 @@ extension Secret {
       case .passphraseTooCostly:
         faults.add(
           pointer,
-          "\(name) needs more than \(Limits.passphraseRounds) rounds to try a passphrase; encrypt it with fewer: "
+          "\(name) takes more than \(Limits.passphraseRounds) rounds to check a passphrase; encrypt it with fewer: "
             + "openssl pkcs8 -topk8 -iter 600000")
       default: faults.add(pointer, "\(name) is not a \(what) in PEM")
       }

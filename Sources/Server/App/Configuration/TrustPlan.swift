@@ -200,7 +200,7 @@ extension ConfigurationFile {
         if let problem = TrustPlan.problem(with: anchors, in: .live) {
           faults.add(pointer, problem)
         } else if mode == .live, let test = anchors.first(where: { $0.tier != .live }) {
-          faults.add(pointer, "\(test.source) is an anchor for tests, by its settings")
+          faults.add(pointer, "\(test.source) is a test anchor by its settings, and is refused in live mode")
         }
         return anchors
       }, "The certificates of the list's signer, or of its authorities.")

@@ -82,7 +82,7 @@ struct PartyCertificates: Sendable {
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }
       }.map { ($0.fingerprint, $0.validity) }
-    // A registration certificate without an expiry is watched only by its status.
+    // A registration certificate without an expiry is checked only for its status.
     case .registration:
       party.registrations.compactMap { certificate in
         certificate.expiresAt.map { (certificate.intendedUseID ?? "", Timestamp(secondsSince1970: 0)...$0) }

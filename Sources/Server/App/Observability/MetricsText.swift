@@ -48,7 +48,7 @@ enum MetricsText {
       "1 if the latest reading of the file is in force, otherwise 0.", state.isCurrent)
     text.add(
       "mdoc_configuration_reload_failures_total",
-      "Failed readings of the configuration; the previous one stays in force.",
+      "Failed reloads of the configuration; the previous one stays in force.",
       state.failures)
     text.add(
       "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",

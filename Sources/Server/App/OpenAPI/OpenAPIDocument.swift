@@ -194,7 +194,7 @@ struct OpenAPIComponents {
     }
   }
 
-  /// A component that may be null in one place may be null everywhere: generators make one nullable type of it.
+  /// A component that may be null in one use may be null in all: generators make one nullable type of it.
   private mutating func add(_ title: String, _ schema: JSON) {
     guard let index = schemas.firstIndex(where: { $0.name == title }) else {
       schemas.append(JSON.Member(title, schema))
@@ -202,7 +202,7 @@ struct OpenAPIComponents {
     }
     let known = schemas[index].value
     if known == schema || known == Schema(schema).orNull.json { return }
-    // All schemas are constants, and a test makes the document from all of them.
+    // Cannot fail at run time: all schemas are constants, and a test makes the document from them.
     precondition(schema == Schema(known).orNull.json, "two schemas have the title \(title)")
     schemas[index] = JSON.Member(title, schema)
   }

@@ -43,7 +43,7 @@ enum OpenAPIResponses {
     let own: [String] =
       switch status {
       case 401: ["WWW-Authenticate"]
-      // The operation's other problems with this status do not concern the credential.
+      // The operation's other problems with this status are not about the credential.
       case 403 where codes == [.apiForbidden]: ["WWW-Authenticate"]
       case 429, 503: ["Retry-After"]
       default: []
@@ -165,7 +165,7 @@ enum OpenAPIExamples {
   static func reply(of name: String) -> JSON? { all[name] }
 }
 
-/// An example of a body. A server in test mode accepts it, apart from ids and envelopes of other sessions.
+/// An example of a body. A server in test mode accepts it, except the ids and envelopes of other sessions.
 package struct RequestExample: Sendable {
   let name: String
   let summary: String
@@ -290,7 +290,7 @@ enum OpenAPILinks {
     switch route.name {
     case "createVerificationSession":
       let (session, byWallet): (JSON, JSON) = (["id": "$response.body#/id"], ["session": "$response.body#/id"])
-      // The wallets' paths also need the relying party, which the reply does not contain.
+      // The wallets' paths also contain the relying party, which is not in the reply.
       links = [
         "getVerificationSession": session, "submitVerificationSession": session, "cancelVerificationSession": session,
         "redactVerificationSession": session, "getWalletRequest": byWallet, "postWalletRequest": byWallet,

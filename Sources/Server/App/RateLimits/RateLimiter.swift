@@ -134,8 +134,7 @@ struct ProxyRule: Sendable, Hashable {
   var trusted: [AddressBlock] = []
   var header = Header.xForwardedFor
 
-  /// Nil if the proxy states no address. No limit per address applies then, since all clients would count as a single
-  /// client.
+  /// Nil if the proxy states no address. Then no limit per address applies, since all clients would count as one.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress
     guard isBehindProxy, ListenAddress.isLoopback(peer) || trusted.contains(where: { $0.contains(peer) }) else {

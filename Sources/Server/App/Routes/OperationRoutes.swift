@@ -246,12 +246,12 @@ enum TrustRoutes {
   private static let period: [WrittenMember<TrustAnchor>] = [
     .always(
       "kind", \.kind.rawValue, .written(["authority", "document_signer"]),
-      "Whether it issues document signers or is a document signer."),
+      "`authority` if it issues document signers, `document_signer` if it is one."),
     .always("valid_from", \.certificate.validity.lowerBound, .seconds, "Start of validity, in Unix seconds."),
     .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
     .orNull(
       "listed_until", \.trustedUntil, .seconds,
-      "When the published list that contains it expires, in Unix seconds; null: it is configured."),
+      "When the published list that contains it expires, in Unix seconds; null if it is configured."),
   ]
 }
 

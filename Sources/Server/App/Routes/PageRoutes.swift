@@ -75,8 +75,8 @@ private struct PageWait {
     return page.reply
   }
 
-  /// Nil if the request does not ask to wait, or may not wait. Requests with an API key are not counted by address:
-  /// a backend sends them for many people.
+  /// Nil if the request does not ask to wait, or is not allowed to. Requests with an API key are not counted by
+  /// address: a backend sends them for many people.
   private func enter(as caller: Caller) -> SessionWait? {
     guard seconds > 0, let session = SessionID(call.id) else { return nil }
     var address: ClientAddress?

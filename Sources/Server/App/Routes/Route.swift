@@ -2,7 +2,7 @@ import Base
 import HTTP
 import Sessions
 
-/// One operation of the API, for the router, the steps and `/openapi.json`.
+/// One operation of the API, as used by the router, the steps and `/openapi.json`.
 package struct Route: Sendable {
   package enum Method: String, Sendable { case get = "GET", post = "POST" }
 
@@ -16,7 +16,7 @@ package struct Route: Sendable {
   let query: [QueryParameter]
   let body: RequestBody
   let success: Success
-  /// The operation's own codes, besides those that follow from access and body.
+  /// The operation's own codes, besides the codes that follow from access and body.
   let problems: [Code]
   let urgency: Urgency
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Reply

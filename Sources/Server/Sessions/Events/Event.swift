@@ -142,7 +142,7 @@ struct EventRendering {
   static let eventList = Page.shape(of: event, "EventList")
 
   private static let session = Shape<Shown<EventRecord>>.open(
-    "EventSession", "The session that an event is about. Nothing in it is personal, unless your own texts are.",
+    "EventSession", "The session that an event is about. It has no personal data, unless your own texts are personal.",
     [
       .always("id", \.value.id.session.text, .written(like: SessionID.pattern), "The session's id."),
       .always("object", { _ in "verification_session" }, .kind, "`verification_session`."),

@@ -142,7 +142,7 @@ extension EvidenceBundle {
 /// The status of a verified session's evidence, if the relying party's policy asks for it.
 package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
-  /// An element must not be kept, or part of the response was not read: nothing can be cut out of a signed response.
+  /// An element must not be kept, or part of the response was not read. A signed response can only be kept whole.
   case declined
   /// The bundle, including revocation lists, would exceed the limits of size or depth.
   case tooLarge = "too_large"

@@ -134,7 +134,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// The plaintext of a result. If reading it requires a response code, with the code's hash.
+/// The plaintext of a result, with the hash of the response code if reading requires one.
 enum KeptResult {
   private static let hashMember = "response_code_sha256"
 

@@ -92,7 +92,7 @@ extension VerificationService {
   /// Makes the one attempt at a session's challenge: consume (commit) → open → verify → outcome (commit). After the
   /// consumption every fault makes the session failed. If the second commit is missing, the session counts as
   /// interrupted.
-  /// - Parameter completion: makes the reply to keep in the outcome's transaction from the changed session.
+  /// - Parameter completion: makes a reply from the changed session, which the outcome's transaction keeps.
   func verify(
     _ response: WalletResponse, by wallet: any WalletProtocol, to address: SessionAddress, as caller: Caller,
     code: ResponseCodeHash? = nil,

@@ -113,7 +113,7 @@ package final class SQLiteConnection: DatabaseConnection {
   private func prepare(_ sql: String) throws(StoreError) -> OpaquePointer {
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?
-    // SQLite numbers `?1`; SQLite takes `$1` for a name.
+    // SQLite numbers `?1`, but takes `$1` for a name.
     let numbered = sql.replacing("$", with: "?")
     let status = sqlite3_prepare_v3(database, numbered, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     guard status == SQLITE_OK, let statement else { throw StoreError(sqlite: status, on: database) }
