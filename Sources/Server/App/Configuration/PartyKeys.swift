@@ -120,8 +120,8 @@ extension ConfigurationFile {
       reader.leaf.isSelfSigned
         ? "the certificate is self-signed, which HAIP 1.0, 5 forbids; let an authority certify it" : nil,
       reader.key.curve != .p256
-        ? "the key is on \(reader.key.curve.rawValue); HAIP 1.0 requires wallets to support only ES256, and Google "
-          + "Wallet is no exception: use a P-256 key" : nil,
+        ? "the key is on \(reader.key.curve.rawValue); by HAIP 1.0, wallets may support only ES256 (P-256), and so may "
+          + "Google Wallet: use a P-256 key" : nil,
       metadata == nil && reader.leaf.extensions.oids.contains(oid)
         ? "the certificate names metadata for Google Wallet (\(oid)); set google_wallet_metadata to the string that "
           + "came with it, or Google Wallet may refuse requests" : nil,

@@ -383,7 +383,7 @@ extension ConfigurationFile {
     "webhook_allow",
     Entry(
       "hosts", Shape.nonEmptyString().list(), or: [], "Hosts of the URL that may be in a private network."),
-    Entry("ports", Shape.whole(1...65_535).list(), or: [], "Ports beside 443."),
+    Entry("ports", Shape.whole(1...65_535).list(), or: [], "Allowed ports in addition to 443."),
     Entry(
       "networks",
       Shape.nonEmptyString().parsed(

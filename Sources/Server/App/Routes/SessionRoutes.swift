@@ -39,8 +39,8 @@ enum SessionRoutes {
     Route(
       .post, one + "/submit", "submitVerificationSession", "Submit the wallet's response",
       "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
-        + "With an API key that has `results:read`, this reply contains the result. Later replies contain what the "
-        + "policy retains.",
+        + "With an API key that has `results:read`, this reply contains the result. Later replies contain only "
+        + "the retained values.",
       access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
       success: .json("VerificationSession"),
       problems: [

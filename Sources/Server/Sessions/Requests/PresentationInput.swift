@@ -36,8 +36,8 @@ struct PresentationInput: Equatable, Sendable {
     .optional(
       "all_documents", { of($0).requiresAllDocuments }, .flag, or: false,
       """
-      Whether all documents must come. `apple-in-app` returns one document, so there it must be false. Two documents \
-      of one type must then each ask for `document_number`, required and without alternatives or `zk`.
+      Whether all documents must be returned. Must be false with `apple-in-app`, which returns one document. If true, \
+      two documents of one type must each ask for `document_number`, required and without alternatives or `zk`.
       """)
   }
 
@@ -75,8 +75,8 @@ struct DocumentInput: Equatable, Sendable {
       "age_over", \.ageOver, age.list(0...Limits.requestedElements), or: [],
       """
       Ages in years; for each, the result says whether the person has reached it. At most two different ages, counted \
-      together with `minimum_age` and requested `age_over_NN` elements. From 1 to 99, or to 125 with `apple-in-app`, \
-      where they cannot be asked for beside `age_in_years`.
+      together with `minimum_age` and requested `age_over_NN` elements. From 1 to 99. With `apple-in-app` from 1 to \
+      125, and not together with `age_in_years`.
       """),
     .optional(
       "minimum_age", \.minimumAge, age,
@@ -144,8 +144,8 @@ struct ElementInput: Equatable, Sendable {
     .optional(
       "alternatives", \.alternatives, ElementReference.shape.list(1...Limits.elementAlternatives), or: [],
       """
-      Other elements that satisfy the request in its place, the preferred one first, each once. They are kept as \
-      long as it is. Not with `apple-in-app` or `openid4vp-iso-18013-7-annex-b`.
+      Other elements that satisfy the request instead, in order of preference, each once. They are kept as long as \
+      this element. Not with `apple-in-app` or `openid4vp-iso-18013-7-annex-b`.
       """))
 }
 

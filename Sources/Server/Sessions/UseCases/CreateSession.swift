@@ -312,8 +312,8 @@ package struct CreateSessionBody: Equatable, Sendable {
       """
       The protocols to offer, each once. The wallet responds once, by one of them. `apple-in-app`, \
       `iso-18013-5-proximity` and `openid4vp-iso-18013-7-annex-b` are each offered without others. `org-iso-mdoc` and \
-      `openid4vp-v1-…` go together, and with them one of `openid4vp` and `openid4vp-eu-age-verification`. The latter \
-      asks for its configured document types, keeps no element, and holds only a short request.
+      `openid4vp-v1-…` can be offered together, along with one of `openid4vp` and `openid4vp-eu-age-verification`. The \
+      latter allows only its configured document types and short requests, and no `intent_to_retain`.
       """),
     PresentationInput.documents(\.asked, isOptional: true), PresentationInput.allDocuments(\.asked),
     PresentationInput.purposeHint(\.asked),
@@ -323,15 +323,15 @@ package struct CreateSessionBody: Equatable, Sendable {
     .optional(
       "origin", \.origin, .text(),
       """
-      The origin of the page or Android app that asks: one of the relying party's, exactly as configured. Required \
-      with `org-iso-mdoc` and `openid4vp-v1-…`.
+      The origin of the requesting page or Android app: one of the relying party's `origins`, exactly as configured. \
+      Required with `org-iso-mdoc` and `openid4vp-v1-…`.
       """),
     .optional(
       "redirect_uri", \.redirectURI, address,
       """
       Where the wallet sends the person afterwards: an address at one of the relying party's origins, without a \
-      fragment; the response code is added as the fragment. Or an app by one of its `redirect_schemes`, with the code \
-      in the query. Only with a protocol by redirect or QR code.
+      fragment; the response code is added as the fragment. Or an app's address with one of its `redirect_schemes`; \
+      the code is then added to the query. Only with a protocol by redirect or QR code.
       """),
     .optional(
       "purpose", \.purpose, .text(1...Limits.purposeCharacters),
@@ -343,7 +343,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       "return_url", \.returnURL, address,
       """
       Where the hosted page sends the person afterwards: an address at one of the relying party's origins, without a \
-      fragment; the session's id and the response code are added to the query. Only where the session has a hosted \
+      fragment; the session's id and the response code are added to the query. Only for a session with a hosted \
       page.
       """),
     .optional(

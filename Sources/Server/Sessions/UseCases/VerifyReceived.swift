@@ -186,9 +186,9 @@ package struct VerificationBody: Equatable, Sendable {
   package static let shape = Shape<VerificationBody>.object(
     "CreateVerification",
     """
-    A received response; its challenge: exactly one of `session_transcript`, `openid4vp`, `openid4vp_dc_api`, \
-    `org_iso_mdoc` and `apple_in_app`; and its request: exactly one of `request`, `dcql_query` and \
-    `device_request`.
+    A received response, with its challenge and its request. For the challenge, send exactly one of \
+    `session_transcript`, `openid4vp`, `openid4vp_dc_api`, `org_iso_mdoc` and `apple_in_app`. For the request, send \
+    exactly one of `request`, `dcql_query` and `device_request`.
     """, VerificationBody.init,
     Field(
       "response", \.response, .someBase64URL,

@@ -275,8 +275,8 @@ package struct SubmitBody: Equatable, Sendable {
       .optional(
         PostedParameters.codeHash, \.code, .responseCodeHash,
         """
-        Only with a client secret: the SHA-256 of a response code that the page made, in base64url. The session \
-        is then read with that code, and the reply has no code.
+        Only with a client secret: the SHA-256 of a response code that the page made, in base64url. Reading the \
+        result then requires that code, and the reply contains no code.
         """))
   }
 
