@@ -238,7 +238,7 @@ struct Router: Sendable {
 /// A path with variable segments: `/v1/verification_sessions/{id}`.
 ///
 /// Paths are compared as received, byte by byte, so that a path means the same resource to a proxy's rules and to this
-/// server: `%2e`, `//`, `/./` and a trailing slash match no route (but see `Router`).
+/// server. Thus `%2e`, `//`, `/./` and a trailing slash match no route (but see `Router`).
 package struct PathTemplate: Sendable, Hashable {
   let text: String
   private let segments: [Segment]

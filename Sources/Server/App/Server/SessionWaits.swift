@@ -8,7 +8,7 @@ import Trust
 ///
 /// `StoreWatch` reports each end that this process writes. Twice a second, one query for all waits finds the sessions
 /// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited. All waits together
-/// get a quarter of the connections; a relying party gets half of that quarter, an address an eighth of it, and a
+/// get a quarter of the connections. A relying party gets half of this quarter, an address an eighth of it, and a
 /// session four waits. A request beyond a limit gets its reply at once.
 final class SessionWaits: Sendable {
   enum Share: Hashable, Sendable {

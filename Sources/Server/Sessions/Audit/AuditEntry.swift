@@ -78,8 +78,8 @@ package struct AuditEntry: Sendable, Hashable {
 
 /// The end of a node's chain of audit entries, now or earlier.
 ///
-/// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`:
-/// each hash covers every entry before it, so a noted head reveals any later change of those entries.
+/// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`.
+/// Each hash covers all earlier entries, so a noted head reveals any later change of these entries.
 package struct AuditHead: Sendable, Hashable {
   package let node: NodeName
   /// The sequence number of the last entry; 0 if there is no entry.

@@ -254,7 +254,7 @@ package struct HostedPageOptions: Sendable, Hashable {
   /// The address to which the page sends the person at the end, at one of the relying party's origins.
   package let returnURL: String?
 
-  /// `returnURL` with the session's id in its query. The response code is appended.
+  /// `returnURL` with the session's id in its query. The page appends the response code.
   func returnAddress(for id: SessionID) -> String? {
     returnURL.map { $0 + ($0.contains("?") ? "&" : "?") + "session=" + id.text }
   }

@@ -15,7 +15,7 @@ struct PresentationInput: Equatable, Sendable {
 
   typealias Getter<Root> = @Sendable (Root) -> PresentationInput
 
-  /// Nothing asked for.
+  /// A request for nothing.
   static let none = PresentationInput(documents: [], requiresAllDocuments: false)
 
   static func documents<Root>(

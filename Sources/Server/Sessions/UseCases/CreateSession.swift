@@ -258,8 +258,8 @@ package struct NewSession: Sendable {
 
 /// The relying party's address to which a wallet sends the person after its response.
 package enum RedirectURI {
-  /// The origin of the address; nil if the address is not absolute (RFC 3986, 4.3) or its origin is not, byte for byte,
-  /// one of `origins`.
+  /// The origin of the address. Nil if the address is not absolute (RFC 3986, 4.3), or its origin does not equal one of
+  /// `origins` byte for byte.
   package static func origin(of address: String, among origins: [String]) -> String? {
     guard isAbsolute(address) else { return nil }
     // A path, a query or nothing follows the origin: `https://shop.example@evil.example` is not an address of the shop.
@@ -276,7 +276,7 @@ package enum RedirectURI {
     return address + mark + "response_code=" + code.text
   }
 
-  /// The characters of RFC 3986, 2, without `#`.
+  /// Allows the characters of RFC 3986, 2, without `#`.
   static func isAbsolute(_ address: String) -> Bool {
     address.contains("://")
       && address.utf8.allSatisfy { $0.isAlphanumeric || "-._~:/?[]@!$&'()*+,;=%".utf8.contains($0) }
