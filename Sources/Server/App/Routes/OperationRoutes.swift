@@ -163,7 +163,7 @@ enum ConfigurationRoutes {
   static let state = Shape<ServerState.Configuration>.open(
     "ConfigurationState", "The configuration in force.",
     [
-      .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file was put in force."),
+      .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file is in force."),
       .always("loaded_at", \.loadedAt, .seconds, "When the configuration in force was read, in Unix seconds."),
     ])
 }
@@ -213,7 +213,7 @@ enum TrustRoutes {
     "TrustLoad", "A load of the trust anchors.",
     [
       .always("loaded_at", \.loadedAt, .seconds, "When the anchors in force were loaded, in Unix seconds."),
-      .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load was put in force."),
+      .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load is in force."),
       .always("sources", \.sources, source.list, "The sources, in the configuration's order."),
     ])
 
