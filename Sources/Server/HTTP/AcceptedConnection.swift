@@ -12,7 +12,7 @@ final class AcceptedConnection: Sendable {
   unowned let core: TransportCore
   /// Nanoseconds on the monotonic clock, or one of the marks `none` and `cut`.
   private let deadline: Atomic<Int64>
-  /// True while the request only waits: nothing is lost then if it ends with its peer.
+  /// True while the request only waits: it may then end without loss when its peer disconnects.
   let isHeld = Atomic(false)
   private let since: Atomic<Int64>
 

@@ -94,7 +94,7 @@ package final class HTTPServer: Sendable {
       ("overloadRetryAfter", configuration.overloadRetryAfter, 0...86_400),
     ]
     for (name, value, range) in limits where !range.contains(value) { throw .invalidLimit(name) }
-    // Each thread gets a share of the connections: at least one.
+    // Each thread needs at least one connection.
     guard configuration.maxConnections >= configuration.threads else { throw .invalidLimit("maxConnections") }
   }
 }

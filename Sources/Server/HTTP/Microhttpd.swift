@@ -71,8 +71,8 @@ final class MicrohttpdDaemon: @unchecked Sendable {
 }
 
 /// The functions that libmicrohttpd calls on its threads. They must not belong to any actor: one written in
-/// `main.swift` would trap here. The core is retained for the daemon's life, a connection from STARTED to CLOSED; it
-/// owns its exchange.
+/// `main.swift` would trap here. The daemon retains the core until it stops, and a connection from STARTED to CLOSED. A
+/// connection owns its exchange.
 enum MicrohttpdCallbacks {
   /// Called before any state is made for a connection. `NO` closes the connection.
   static let onAccept: MHD_AcceptPolicyCallback = { context, address, _ in

@@ -124,7 +124,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Refuses overdue requests. Call it regularly: for a while, no request may end.
+  /// Refuses overdue requests. Call it regularly, since there may be long intervals in which no request ends.
   func expire(at now: Int64) -> Due { change(at: now) { _, _ in } }
 
   private func change(at now: Int64, _ body: (inout State, inout Due) -> Void) -> Due {
@@ -180,7 +180,7 @@ struct DelayControl: Sendable {
 /// of each job. There is one thread more than there are processors. No flow can have all threads, so a job of another
 /// flow begins at once.
 package final class WorkerThreads: TaskExecutor {
-  /// One instance for the whole life of the process, so that a late task still finds a thread to run on.
+  /// The process keeps this instance until it exits, so that a late task still has a thread to run on.
   package static let shared = WorkerThreads(processors: HTTPServerConfiguration.processorCount)
 
   fileprivate let queue: JobQueue

@@ -78,7 +78,7 @@ package final class TLSIdentities: @unchecked Sendable {
     return key
   }()
 
-  /// Makes this thread show these identities. The server's core holds them, and outlives its threads.
+  /// Makes this thread present these identities. The server's core holds them, and outlives its threads.
   package func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
 
   package static let onCertificate:

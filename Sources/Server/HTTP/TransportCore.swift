@@ -122,8 +122,8 @@ final class TransportCore: Sendable {
     .overloaded(overload, retryAfter: configuration.overloadRetryAfter)
   }
 
-  /// Refuses a request with its body. The reply follows a short body. Before a long body, or a body that is only sent
-  /// when asked for (RFC 9110, 10.1.1), the reply is sent at once and the connection is closed.
+  /// Refuses a request with its body. The reply follows a short body. Before a long body, or a body that waits for `100
+  /// Continue` (RFC 9110, 10.1.1), the reply is sent at once and the connection is closed.
   private func dropBody(
     _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {

@@ -17,7 +17,7 @@ final class Transfer {
   private var header = ReplyHeader()
   private var headerBytes = 0
   private var body: [UInt8] = []
-  /// Set if a callback stopped the transfer.
+  /// The reason why a callback stopped the transfer; nil if none did.
   private var error: FetchError?
   /// The reason why the name's last address is not allowed; nil if it is allowed. A name may have several addresses.
   private var refusal: String?

@@ -128,7 +128,7 @@ final class TransferThread: @unchecked Sendable {
 
   private func begin(_ transfer: Transfer) {
     guard transfer.prepare(), curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-      return transfer.ticket.fail("libcurl lacks an option that is needed")
+      return transfer.ticket.fail("libcurl lacks a required option")
     }
     transfers[transfer.easy] = transfer
   }

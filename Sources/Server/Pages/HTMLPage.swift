@@ -2,7 +2,7 @@ import Base
 import Cryptography
 
 /// A page without external parts, to show and to print. Its policy allows one style, embedded images, at most one
-/// script, and no request. Quoted text thus has no effect.
+/// script, and no request. Quoted text therefore has no effect.
 package struct HTMLPage: Sendable {
   private let title: String
   private let body: String

@@ -17,7 +17,7 @@ package struct PageAsset: Sendable {
       script("asked.js", PackageResources.asked_js), script("brand.js", PackageResources.brand_js),
     ] + languages.map { PageAsset(name: "\($0.tag).json", mediaType: "application/json", body: $0.data) }
 
-  /// The console, and the files that it loads beside those of the hosted and the status page.
+  /// The console, and the files that it loads in addition to files of the hosted page and the status page.
   package static let console = PageAsset(
     name: "console.html", mediaType: "text/html; charset=utf-8", body: PackageResources.console_html)
   package static let consoleFiles = [
@@ -43,7 +43,7 @@ package struct PageAsset: Sendable {
   }
 }
 
-/// Text of HTML and XML.
+/// Writes text as HTML and XML.
 package enum HTMLText {
   /// A page without scripts.
   ///

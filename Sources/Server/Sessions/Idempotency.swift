@@ -28,7 +28,7 @@ extension VerificationService {
       await keep(error, claim, isWanted: !isFull)
       throw error
     }
-    // The work is done, even if its reply cannot be kept. In that case the claim expires.
+    // The work is already done. If its reply cannot be kept, the claim expires.
     if !reply.isKept, let completion = try? completion(claim, reply) { try? await store.finishIdempotent(completion) }
     return reply
   }
@@ -71,8 +71,8 @@ extension VerificationService {
     estimates.note(StoreUsage(idempotencyBytes: Int64(body.count) + StoreUsage.replyOverhead), of: claim.relyingParty)
   }
 
-  /// The kept reply. If its result has expired or may not be read, the reply comes without it. Throws once the session
-  /// is redacted.
+  /// The kept reply. If the reply's result has expired, or the caller may not read it, the result is left out. Throws
+  /// once the session is redacted.
   private func replay(_ kept: StoredReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
     guard let sealed = kept.body else { throw ServiceError(.sessionRedacted) }
     let form = try openJSON(sealed, .reply(claim, kept.session))
@@ -126,7 +126,7 @@ package struct IdempotencyClaim: Sendable, Hashable {
 extension IdempotencyClaim {
   package init(_ request: IdempotencyRequest, of relyingParty: String) throws(ServiceError) {
     guard (1...255).contains(request.key.count) else {
-      throw ServiceError(.apiInvalidRequest, "An Idempotency-Key has 1 to 255 characters.")
+      throw ServiceError(.apiInvalidRequest, "The Idempotency-Key must have 1 to 255 characters.")
     }
     var scope: [UInt8] = []
     for part in [relyingParty, request.method, request.path, request.key] {

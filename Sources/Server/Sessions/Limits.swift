@@ -6,7 +6,7 @@ extension Limits {
   package static let requestBodyBytes = (responseBytes * 16 / 9) + (64 << 10)
   /// JSON values in a request body: a session of 128 elements has some hundreds.
   package static let requestJSONValues = 1 << 14
-  /// Characters of the pointer to a fault. The pointer contains the caller's own names.
+  /// Characters of the pointer to a fault. The caller's own names are part of the pointer.
   package static let pointerCharacters = 200
   /// Bytes of all request bodies in memory, with their decoded forms.
   package static let bufferedBodyBytes = 64 << 20

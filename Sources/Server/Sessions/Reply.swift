@@ -70,7 +70,7 @@ package struct Reply: Sendable {
 /// The reason why a call was refused or failed. The HTTP edge makes a problem (RFC 9457) of it. Never contains values.
 package struct ServiceError: Error, Sendable, Hashable {
   package let code: Code
-  /// Describes this case, or else the remedy.
+  /// Describes this case; otherwise states the remedy.
   package let detail: String
   /// JSON pointers into the request (RFC 6901).
   package let pointers: [PointedDetail]

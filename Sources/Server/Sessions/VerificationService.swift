@@ -36,7 +36,8 @@ package struct ServiceConfiguration: Sendable {
   package var revocation: any RevocationSource
   /// Verifies zero-knowledge proofs; nil if no circuits are configured.
   package var proofs: ProofPolicy?
-  /// The first key seals, every key opens. Empty only in test mode, which makes a key for the life of the process.
+  /// The first key seals, every key opens. Empty only in test mode, which makes a key that exists as long as the
+  /// process.
   package var sealingKeys: [SealingKey]
   /// Maximum number of concurrent responses. Further responses are refused before their challenges are consumed.
   package var concurrentResponses = 256
@@ -130,8 +131,8 @@ package final class VerificationService: Sendable {
   }
 
   /// The session. An unknown id and another relying party's id get the same reply in the same time: in both cases one
-  /// query of one index. To measure the time of the one extra row, a caller would have to know an id of 131 random
-  /// bits.
+  /// query of one index. Only a caller that knows an id, of 131 random bits, could measure the time of the one extra
+  /// row.
   /// - Throws: `session.not_found` in both cases.
   func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
     let record = try await stored { store throws(StoreError) in try await store.session(address) }
@@ -152,7 +153,8 @@ package final class VerificationService: Sendable {
     do { return try sealer.seal(json.serialized(), field) } catch { throw .cryptoFailed }
   }
 
-  /// Opens JSON sealed by this or an earlier process. It is a configuration error if the key is no longer configured.
+  /// Opens JSON sealed by this or an earlier process. If the key is no longer configured, that is a configuration
+  /// error.
   func openJSON(_ sealed: [UInt8], _ field: Sealer.Field) throws(ServiceError) -> JSON {
     do {
       // The JSON is a reply or a result that is about to be sent, not a secret.

@@ -13,12 +13,12 @@ struct ConfigurationFile: Sendable {
   let now: Timestamp
   let environment: EnvironmentSecrets
   let fetcher: any ListFetcher
-  /// The mode in the file. Staging while the mode is unknown, so that the anchors cause no second error.
+  /// The mode in the file. While the mode is unknown, it is staging, so that the anchors cause no second error.
   var mode = ServerMode.staging
   var registrars = SignerPath.Anchors(configured: [], allowsTestCertificates: false)
-  /// `pkcs11_module`: the module of keys whose names have no `module-path`.
+  /// `pkcs11_module`: the PKCS #11 module for key URIs without `module-path`.
   var tokenModule: String?
-  /// Faults that may end by themselves: a token that is away.
+  /// Faults that may be temporary, such as an unavailable token.
   let passing = Locked<Set<InputError>>([])
 
   /// The folder of the configuration: relative paths start there.
@@ -112,7 +112,7 @@ package enum ConfigurationSchema {
       ] + (reference.object ?? []) + [.init("$defs", .object(definitions.outermostFirst))])
   }()
 
-  /// Ends the summary of a member that a reload cannot change.
+  /// Ends the summary of a member that takes effect only after a restart.
   static let needsRestart = " A new value needs a restart."
 
   static let fixedMembers = root.members.filter {
@@ -137,13 +137,13 @@ package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
     return error
   }
 
-  /// - Parameter isPassing: true if the same file may be good later: then `EX_TEMPFAIL`.
+  /// - Parameter isPassing: true if the errors may be temporary: the exit code is then `EX_TEMPFAIL`.
   static func configuration(_ path: String, _ faults: Faults, isPassing: Bool = false) -> StartError {
     let error = configuration(path, faults.all)
     return isPassing ? StartError(message: error.message, exitCode: 75, problems: error.problems) : error
   }
 
-  /// `EX_TEMPFAIL`: something outside the configuration is missing; the same start may work later.
+  /// `EX_TEMPFAIL`: something outside the configuration is unavailable; a later start may succeed.
   package static func unavailable(_ message: String) -> StartError { StartError(message: message, exitCode: 75) }
 
   static func checking<Value>(_ body: () throws(ConfigurationError) -> Value) throws(StartError) -> Value {

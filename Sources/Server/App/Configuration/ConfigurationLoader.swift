@@ -14,7 +14,7 @@ struct ConfigurationLoader: Sendable {
   /// Nil before the first reading.
   var network: ServerNetwork?
 
-  /// Reads the whole file, as of `now`. Throws all errors together.
+  /// Reads the whole file, as of `now`. Throws all errors at once.
   func load(at now: Timestamp = .systemNow()) throws(StartError) -> ServerConfiguration {
     let network = if let network { network } else { try ServerNetwork() }
     var file = ConfigurationFile(path: path, now: now, environment: environment, fetcher: network.fetcher)
@@ -103,9 +103,9 @@ extension ConfigurationFile {
         or: .string(ListenAddress.standard), "Numeric address and port.\(restart)"),
       Entry(
         "behind_proxy", Shape<Bool>.flag, or: false,
-        "Whether a TLS proxy is in front: required beyond loopback, unless `tls` is set.\(restart)"),
+        "Whether a TLS proxy is in front: must be true beyond loopback, unless `tls` is set.\(restart)"),
       .ifAny("tls", tls, "Certificate and key for TLS without a proxy.\(restart)"),
-      Entry("limits", EdgeConfiguration.limits, or: [:], "Limits on callers' rates and connections."),
+      Entry("limits", EdgeConfiguration.limits, or: [:], "Limits on request rates and connections."),
       Entry(
         "trusted_proxies", ProxyRule.proxies, or: [],
         "Addresses and networks of proxies that may state a client's address; loopback is always trusted.\(restart)"),
@@ -149,13 +149,13 @@ extension ConfigurationFile {
       tokenModuleEntry,
       Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first key seals, every key opens."),
       registrarEntry,
-      Entry("relying_parties", relyingParty.list(atLeast: 1), "The users of the server.")
+      Entry("relying_parties", relyingParty.list(atLeast: 1), "The relying parties that use the server.")
     ) {
       place, _, mode, listen, isBehindProxy, tls, limits, proxies, header, publicURL, readerCRL, documentation,
       hasConsole, store, node, trust, state, refresh, circuits, endOfDay, skew, notice, drain, _, keys, _,
       parties in
       let node = node ?? NodeName(NodeName.hostName().lowercased())
-      if node == nil { place.add("node", "is required: the host's name has characters other than a-z, 0-9, . and -") }
+      if node == nil { place.add("node", "is required: the host name has characters other than a-z, 0-9, . and -") }
       let plan = plan(trust, state: state, refresh: refresh, &place.faults)
       let parties = self.parties(parties, sealingKeys: keys, publicURL, &place.faults)
       guard let node, let parties else { return nil }
@@ -173,7 +173,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// Live and staging: test mode has no file.
+  /// Live and staging only: test mode has no configuration file.
   private static var modes: Shape<ServerMode> {
     let known = [ServerMode.live, .staging]
     return Shape.nonEmptyString().parsed("must be live or staging; test mode is mdoc serve --test-mode") { name in
@@ -239,11 +239,11 @@ extension NodeName {
 /// last accepted copy.
 package struct ConfigurationCheck: Sendable {
   package let path: String
-  /// Errors; empty if a server may be started with the file.
+  /// Errors; empty if a server can start with the file.
   package let problems: [InputError]
   /// Settings that are allowed, but should be changed.
   package let warnings: [String]
-  /// True if the same file may be good later: a token is away.
+  /// True if the errors may be temporary: a token is unavailable.
   package let isPassing: Bool
 
   package init(path: String) {
@@ -273,7 +273,7 @@ package struct ConfigurationCheck: Sendable {
     }
   }
 
-  /// A starting server makes the store's file, but not the folder.
+  /// At its start, a server creates the store's file, but not the folder.
   private static func storeProblems(_ store: StoreLocation) -> [InputError] {
     guard case .sqlite(let path) = store else { return [] }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

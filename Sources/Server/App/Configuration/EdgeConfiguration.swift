@@ -29,10 +29,10 @@ struct TLSFiles: Sendable {
   let key: Secret
   /// The names of the two files, for messages.
   let names: String
-  /// The path of the configuration that contains the names of the two files.
+  /// The path of the configuration file that names the two files.
   let configuration: String
 
-  /// Makes new identities, or replaces the certificate and key of the given ones.
+  /// Makes new identities, or replaces the certificate and key of the given identities.
   @discardableResult
   func load(into identities: TLSIdentities? = nil) throws(StartError) -> TLSIdentities {
     do throws(TLSIdentities.LoadError) {
@@ -90,7 +90,7 @@ extension ProxyRule {
 extension ConfigurationFile {
   var tls: Shape<TLSFiles> {
     .form(
-      "tls", Entry("certificate", file, "Chain in PEM, the leaf first."),
+      "tls", Entry("certificate", file, "Certificate chain in PEM, leaf first."),
       Entry("key", secret, "Its private key in PEM, not encrypted.")
     ) { place, certificate, key in
       let files = TLSFiles(

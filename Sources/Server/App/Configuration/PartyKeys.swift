@@ -93,7 +93,7 @@ extension ConfigurationFile {
   private var reader: Shape<ReaderIdentity> {
     .form(
       "reader", Entry("key", signingKey, "Private key in PEM."),
-      Entry("certificates", chain, "Chain in PEM, the leaf first."),
+      Entry("certificates", chain, "Certificate chain in PEM, leaf first."),
       Entry("client_id", Self.clientIdentifiers, or: "x509_hash", "The form of its name in requests."),
       .ifAny(
         "google_wallet_metadata", Self.googleWalletMetadata,
@@ -120,11 +120,11 @@ extension ConfigurationFile {
       reader.leaf.isSelfSigned
         ? "the certificate is self-signed, which HAIP 1.0, 5 forbids; let an authority certify it" : nil,
       reader.key.curve != .p256
-        ? "the key is on \(reader.key.curve.rawValue); wallets need only know ES256 (P-256) by HAIP 1.0, and so does "
-          + "Google Wallet" : nil,
+        ? "the key is on \(reader.key.curve.rawValue); by HAIP 1.0, wallets may support only ES256 (P-256), and so may "
+          + "Google Wallet: use a P-256 key" : nil,
       metadata == nil && reader.leaf.extensions.oids.contains(oid)
         ? "the certificate names metadata for Google Wallet (\(oid)); set google_wallet_metadata to the string that "
-          + "came with it, or Google Wallet may refuse" : nil,
+          + "came with it, or Google Wallet may refuse requests" : nil,
       metadata != nil && metadata?.isNamed(by: reader.leaf) == nil
         ? "the certificate has no extension \(oid) that names google_wallet_metadata; a registrar's certificates need "
           + "it, so ask its issuer" : nil,
@@ -156,7 +156,7 @@ extension ConfigurationFile {
         certificates.removeLast()
         faults.warn("\(path): the trust anchor at the end, \(last.subject.text), is not sent to wallets")
       }
-      // Anyone can sign with these keys, so their certificates prove nothing.
+      // Anyone can sign with these keys: certificates for them prove nothing.
       if let origin = certificates.lazy.compactMap(\.testOrigin).first {
         faults.add(pointer, "\(path) contains a test certificate: \(origin); use one whose private key is secret")
         return nil
@@ -216,14 +216,14 @@ struct ConfiguredRegistration: Sendable {
   init(_ certificate: RegistrationCertificate, path: String, registrars: SignerPath.Anchors, at now: Timestamp) {
     let signed = SignerPath.validate(
       chain: certificate.chain, anchors: registrars, at: now, role: .trustedEntityListSigner)
-    // No profile is checked for registrars' certificates: only the path counts.
+    // Registrars' certificates are checked against no profile: only the path counts.
     stranger = signed.checks.first { $0.code == .listSignerUntrusted && $0.outcome == .failed }
     self.path = path
     self.certificate = certificate
     if stranger == nil { self.certificate.registrarPath = signed.certificates }
   }
 
-  /// Warns of the faults that a wallet warns of (ARF, topic 44), except expiry. A reader's certificate names the
+  /// Warns of every fault of which a wallet would warn (ARF, topic 44), except expiry. A reader's certificate names the
   /// relying party or its intermediary.
   func warn(of readers: [ReaderIdentity], at now: Timestamp, _ faults: inout Faults) {
     let isReaders =

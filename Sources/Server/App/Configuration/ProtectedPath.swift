@@ -2,12 +2,11 @@ import Base
 import FoundationEssentials
 import Glibc
 
-/// Checks files and folders: only root and the server's user may be able to change them.
+/// Checks that only root and the server's user can change a file or folder.
 ///
 /// Anyone who can write to a folder can replace its files, unless the folder has the sticky bit, as `/tmp` has.
 enum ProtectedPath {
-  /// Describes each fault of the path, of folders and links on the way, and of a folder's entries. States the remedy
-  /// for each.
+  /// Describes each fault of the path, of its parent folders and links, and of a folder's entries, with its remedy.
   static func problems(at path: String) -> [String] {
     guard let facts = facts(path) else { return [] }
     var problems = problemsAround(path)
@@ -21,7 +20,7 @@ enum ProtectedPath {
     return problems
   }
 
-  /// Describes the faults of all folders up to the root, and of links on the way.
+  /// Describes the faults of all parent folders up to the root, and of links among them.
   static func problemsAround(_ path: String) -> [String] {
     let written = foldersAround(path)
     var seen: [stat] = []
@@ -47,8 +46,8 @@ enum ProtectedPath {
     left.st_dev == right.st_dev && left.st_ino == right.st_ino
   }
 
-  /// Describes the faults of a file's owner and mode, for a server that runs as `user`. `isAround` is true for a
-  /// folder on the way.
+  /// Describes the faults of a file's owner and mode, for a server that runs as `user`. `isAround` is true for a parent
+  /// folder.
   static func problem(
     _ path: String, owner: uid_t, mode: mode_t, user: uid_t, isAround: Bool, isReadOnly: Bool
   ) -> String? {
@@ -76,7 +75,7 @@ enum ProtectedPath {
     return statvfs(path, &facts) == 0 && facts.f_flag & UInt(ST_RDONLY) != 0
   }
 
-  /// The folders on the way to the path, from the nearest to the root.
+  /// The parent folders of the path, from the nearest to the root.
   private static func foldersAround(_ path: String) -> [String] {
     var folders = [folder(of: path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)]
     while let last = folders.last, last != "/" { folders.append(folder(of: last)) }
@@ -110,7 +109,7 @@ extension Faults {
     for detail in ProtectedPath.problems(at: path) { add(pointer, detail) }
   }
 
-  /// Checks only the folders around a file, which may not exist yet.
+  /// Checks only the parent folders of a file, since the file may not exist yet.
   mutating func requireProtectedFolder(around path: String, at pointer: String) {
     for detail in ProtectedPath.problemsAround(path) { add(pointer, detail) }
   }

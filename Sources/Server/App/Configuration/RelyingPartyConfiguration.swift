@@ -19,7 +19,7 @@ extension ConfigurationFile {
         "origins",
         .origins(or: "\(AndroidOrigin.prefix) with the SHA-256 of a certificate", AndroidOrigin.isValid), or: [],
         "Web origins and Android apps that may make requests and get responses."),
-      Entry("api_keys", apiKeys, or: [], "Keys of its backends, by their hashes."),
+      Entry("api_keys", apiKeys, or: [], "API keys of its backends, as hashes."),
       .ifAny("apple", merchants, "One merchant for Apple's in-app requests, or several."),
       Entry("readers", readers, or: [], "The signers of its requests."),
       Entry("openid4vp", OpenID4VPConfiguration.shape, or: [:], "Settings for OpenID4VP."),
@@ -43,8 +43,8 @@ extension ConfigurationFile {
         "longest_retain_days", Shape.integer(Limits.retainDays), or: .integer(Limits.longestRetainDays),
         "The longest `retain_days` that a request may set."),
       .ifAny("evidence", evidence, "Keeps evidence of its verified sessions, sealed."),
-      Entry("webhooks", webhooks, or: [], "The endpoints of its events."),
-      Entry("quota", Quota.shape, or: [:], "The quota of the store."),
+      Entry("webhooks", webhooks, or: [], "The endpoints to which its events are sent."),
+      Entry("quota", Quota.shape, or: [:], "Its quota in the store."),
       Entry(
         "metadata_in_events", Shape<Bool>.flag, or: false,
         "Whether events and webhooks include a session's `metadata`, which may be personal."),
@@ -171,8 +171,8 @@ extension ConfigurationFile {
         }, "The address of the privacy notice."),
       Entry(
         "show_reason", Shape<Bool>.flag, or: false,
-        "Whether the page shows why a document was rejected, if it expired, is of an unaccepted kind, or "
-          + "lacks an element.")
+        "Whether the page shows the reason for a rejection, if the document is expired, of an unaccepted kind, "
+          + "or lacks an element.")
     ) { _, name, color, logo, darkLogo, address, showsReason in
       HostedPage(
         name: name, color: color, logo: logo, darkLogo: darkLogo, privacyURL: address, showsReason: showsReason)
@@ -208,7 +208,8 @@ extension ConfigurationFile {
           $0.utf8.count <= 64 && $0.utf8.allSatisfy(\.isNameCharacter)
         }, "Its name in logs."),
       .ifAny(
-        "expires_at", Shape.integer(0...253_402_300_799), "Expiry in Unix seconds; then refused like an unknown key.")
+        "expires_at", Shape.integer(0...253_402_300_799),
+        "Expiry in Unix seconds: from then on, the key is refused like an unknown key.")
     ) { place, hash, scopes, id, end in
       let key = APIKey(
         sha256: hash, scopes: Set(scopes), id: id, expiresAt: end.map { Timestamp(secondsSince1970: $0) })
@@ -226,10 +227,10 @@ extension HostedPage.Logo {
     "svg": "image/svg+xml", "png": "image/png", "webp": "image/webp", "jpg": "image/jpeg", "jpeg": "image/jpeg",
   ]
   package static let mostBytes = 100_000
-  /// The fault of a file whose name has another ending.
+  /// The error for a file with another extension.
   package static let wrongFile = "must end in " + mediaTypes.keys.sorted().map { "." + $0 }.joined(separator: ", ")
 
-  /// The media type by the ending of the file's name.
+  /// The media type for the file's extension.
   static func mediaType(ofFile name: String) -> String? {
     mediaTypes[name.split(separator: ".").last.map { $0.lowercased() } ?? ""]
   }
@@ -268,7 +269,7 @@ extension Quota {
 }
 
 extension Shape where Value == [String] {
-  /// Reads web origins, or other texts that the check admits.
+  /// Reads web origins, and other texts that pass the check.
   fileprivate static func origins(or other: String, _ isOther: @escaping @Sendable (String) -> Bool) -> Shape {
     Shape<String>.nonEmptyString().checked(
       "must be https://host[:port] as browsers write it: lower case, no path, no :443; http only for loopback; "
@@ -295,7 +296,7 @@ extension OpenID4VPConfiguration {
     Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
     .ifAny(
       "wallet_feedback", Shape<Bool>.flag,
-      "Whether to tell wallets about a rejection, in live mode without the reason; by default outside live mode."),
+      "Whether to tell wallets about a rejection, in live mode without the reason; by default only outside live mode."),
     .ifAny(
       "redirect_uri", Shape.nonEmptyString(),
       "The address where wallets send people after a session without `redirect_uri` and `return_url`."),
@@ -353,10 +354,10 @@ extension ConfigurationFile {
           $0.count <= Limits.webhookSecrets
         }, "`whsec_` and the base64 of 24 to 64 bytes; each of them signs."),
       .ifAny("events", Shape<EventType>.choice.list(atLeast: 1), "The events to send; by default all."),
-      .ifAny("allow", Self.allowed, "Targets that are allowed beside public hosts on port 443.")
+      .ifAny("allow", Self.allowed, "Allowed targets in addition to public hosts on port 443.")
     ) { place, id, url, secrets, events, allow in
       let targets = allow?.targets ?? .none
-      // Checks the address as far as possible without resolving its name.
+      // Checks the address without resolving its host name.
       let rules = DeliveryAttempt.rules(in: .live, targets)
       if let address = place.faults.address(url, allowing: rules, at: place.pointer + "/url", "is not an address"),
         let hosts = allow?.hosts, !hosts.isEmpty, !hosts.contains(address.host)
@@ -382,7 +383,7 @@ extension ConfigurationFile {
     "webhook_allow",
     Entry(
       "hosts", Shape.nonEmptyString().list(), or: [], "Hosts of the URL that may be in a private network."),
-    Entry("ports", Shape.whole(1...65_535).list(), or: [], "Ports beside 443."),
+    Entry("ports", Shape.whole(1...65_535).list(), or: [], "Allowed ports in addition to 443."),
     Entry(
       "networks",
       Shape.nonEmptyString().parsed(

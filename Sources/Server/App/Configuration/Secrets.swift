@@ -28,7 +28,7 @@ extension ConfigurationFile {
     return Entry(source.rawValue, form, text)
   }
 
-  /// The member that opens a key.
+  /// The member with the secret that unlocks a key.
   private func opener(_ source: Source) -> Entry<Secret?> {
     source == .token
       ? .ifAny("pin", secret, "The token's PIN, unless its name has `pin-source`.")
@@ -39,7 +39,7 @@ extension ConfigurationFile {
     Shape.nonEmptyString(like: "^[A-Za-z_][A-Za-z0-9_]*$").parsed { name, pointer, faults in
       let secret = environment.take(name)
       if secret == nil {
-        faults.add(pointer, "the variable \(name) is not set, or empty; the server reads it when it starts")
+        faults.add(pointer, "the variable \(name) is not set or is empty; the server reads it only when it starts")
       }
       return secret
     }
@@ -60,7 +60,7 @@ extension ConfigurationFile {
       guard let folder = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }), !name.contains("/"),
         name != "..", name != "."
       else {
-        faults.add(pointer, "names a credential without a slash; systemd must give it (LoadCredential=)")
+        faults.add(pointer, "must be the name, without a slash, of a credential that systemd passes (LoadCredential=)")
         return nil
       }
       return contents(ofSecret: folder + "/" + name, at: pointer, &faults)
@@ -86,7 +86,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// The name of a file or, beginning with `pkcs11:`, of a key in a token.
+  /// A file's name, or the `pkcs11:` URI of a key in a token.
   private var keyName: Shape<Secret> {
     .reading(secretFile.schema) { json, pointer, faults in
       let isToken = json.string?.hasPrefix(TokenURI.scheme) ?? false
@@ -209,7 +209,8 @@ extension ConfigurationFile {
       "The PKCS #11 module of keys whose names have no `module-path`.")
   }
 
-  /// Uses a key's token. The module is code that runs in this process, so only root and the server's user may change it.
+  /// Reads a key in a token. The module's code runs in this process, so only root and the server's user may be able to
+  /// change it.
   private func inToken<Value>(
     _ uri: TokenURI, _ pin: Secret?, at pointer: String, _ faults: inout Faults,
     _ use: (TokenModule, SharedSecret?) throws(TokenError) -> Value
@@ -243,7 +244,9 @@ extension ConfigurationFile {
       try TokenKey(uri, in: module, pin: pin, for: use)
     }
     guard let key else { return nil }
-    if key.isExtractable { faults.warn("\(uri.path) may leave its token (CKA_EXTRACTABLE); make a key that may not") }
+    if key.isExtractable {
+      faults.warn("\(uri.path) is extractable (CKA_EXTRACTABLE); make a key that cannot leave its token")
+    }
     if isGood(PrivateKey(key)) { return PrivateKey(key) }
     faults.add(pointer, "\(uri.path) is not a \(what)")
     return nil
@@ -270,7 +273,7 @@ extension Secret {
       case .passphraseTooCostly:
         faults.add(
           pointer,
-          "\(name) needs more than \(Limits.passphraseRounds) rounds to try a passphrase; encrypt it with fewer: "
+          "\(name) takes more than \(Limits.passphraseRounds) rounds to check a passphrase; encrypt it with fewer: "
             + "openssl pkcs8 -topk8 -iter 600000")
       default: faults.add(pointer, "\(name) is not a \(what) in PEM")
       }
@@ -366,7 +369,7 @@ package enum SecretFile {
     }
   }
 
-  /// Checks owner and permissions of the open file: a check by path could see another file than the one that is read.
+  /// Checks owner and permissions of the open file: by its path, a different file could be checked than is read.
   package static func read(_ path: String) throws(ReadError) -> SecretBytes {
     // Without O_NONBLOCK, opening a pipe would block the start until another process writes to the pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -9,7 +9,7 @@ import Trust
 package struct ServerConfiguration: Sendable {
   var mode: ServerMode
   var listen: ListenAddress
-  /// Test mode's socket, bound first since its port is part of the configuration; nil otherwise.
+  /// Test mode's socket; nil otherwise. It is bound first, since its port is part of the configuration.
   var socket: BoundSocket?
   var isBehindProxy = false
   package var edge = EdgeConfiguration.open
@@ -36,7 +36,7 @@ package struct ServerConfiguration: Sendable {
   var clockSkew = Limits.clockSkew
   /// The policy for proofs; nil if no circuits are configured.
   package var proofs: ProofPolicy?
-  /// Additional routes of test mode. All other modes ignore them.
+  /// Additional routes; ignored outside test mode.
   package var additions = ServerAdditions.none
   package var fetches = FetchLog()
   package var revocation: any RevocationSource = NoRevocationSource()

@@ -6,7 +6,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
 
-  /// - Parameter resolve: turns a path of the text into the path to open.
+  /// - Parameter resolve: turns a path in the text into the path to open.
   package init(_ text: String, resolve: (String) -> String = { $0 }) throws(ConfigurationError) {
     let scheme = "sqlite:"
     if PostgreSQLAddress.isOne(text) {
@@ -28,7 +28,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
 
   // MARK: Opening
 
-  /// - Parameter node: the name of the written chain of audit entries.
+  /// - Parameter node: the name of the chain to which audit entries are appended.
   package func open(mode: ServerMode, node: NodeName = .standard) throws(StartError) -> any SessionStore {
     try attempt { () throws(StoreError) in
       switch self {
@@ -61,7 +61,7 @@ package enum StoreLocation: Sendable, CustomStringConvertible {
         "\(self): was written by a newer version (schema \(found), known \(known)); run that version, or restore a "
           + "backup from before the upgrade")
     case .olderSchema(0, _):
-      .configuration("\(self): has no tables yet; make them with \"mdoc serve --migrate\" and the same options")
+      .configuration("\(self): has no tables yet; create them with \"mdoc serve --migrate\" and the same options")
     case .olderSchema(let found, let known):
       .configuration(
         "\(self): has the tables of an older version (schema \(found), needed \(known)); upgrade them with "

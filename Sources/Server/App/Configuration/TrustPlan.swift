@@ -23,7 +23,7 @@ struct TrustPlan: Sendable {
   var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
 
   /// The reason why these anchors may not be trusted; nil if they may. If an anchor's private key is public, a response
-  /// proves nothing. Staging allows keys that are public, for conformance suites.
+  /// under it proves nothing. Staging allows keys that are public, for conformance suites.
   ///
   /// A configured test anchor stops the load, since the operator relies on it. A test anchor of a published list only
   /// makes the server reject its documents.
@@ -48,7 +48,7 @@ enum TrustEntry: Sendable {
 // MARK: Reading
 
 extension ConfigurationFile {
-  /// The names of the sources of files: one source for each rule about the addresses of revocation lists.
+  /// The names of the two sources for files: one for each rule about the addresses of revocation lists.
   private static let fileSources: [CRLAddresses: String] = [.named: "files", .https: "files-https"]
 
   /// A file or folder of anchors, or a list that others publish.
@@ -68,7 +68,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// Loads the anchors. A faulty anchor stops the start before anything is opened or fetched.
+  /// Loads the anchors. A faulty anchor prevents the start before anything is opened or fetched.
   private func files(_ name: String, _ addresses: CRLAddresses, _ faults: inout Faults) -> TrustEntry? {
     guard let anchors = anchors([name], [DocType.mDL], addresses, at: "/trust", &faults) else { return nil }
     if let problem = TrustPlan.problem(with: anchors, in: mode) { faults.add("/trust", problem) }
@@ -114,7 +114,8 @@ extension ConfigurationFile {
     "ekus", Shape.nonEmptyString().list(atLeast: 1).parsed { names, _, _ in Set(names) },
     "Extended key usages; a document signer must have one of them.")
   private static let pathLength = Entry(
-    "max_path_length", Shape.whole(0...8), or: 0, "Maximum certificates between a listed authority and a signer.")
+    "max_path_length", Shape.whole(0...8), or: 0,
+    "Maximum number of certificates between a listed authority and a signer.")
   private static let crlExceptions = Entry<[String: CRLAddresses]?>.ifAny(
     "crl_exceptions",
     Shape<CRLAddresses>.choice.byName("must map certificates' SHA-256 to \"named\" or \"https\"")
@@ -199,7 +200,7 @@ extension ConfigurationFile {
         if let problem = TrustPlan.problem(with: anchors, in: .live) {
           faults.add(pointer, problem)
         } else if mode == .live, let test = anchors.first(where: { $0.tier != .live }) {
-          faults.add(pointer, "\(test.source) is an anchor for tests, by its settings")
+          faults.add(pointer, "\(test.source) is a test anchor by its settings, and is refused in live mode")
         }
         return anchors
       }, "The certificates of the list's signer, or of its authorities.")

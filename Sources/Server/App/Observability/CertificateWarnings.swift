@@ -82,7 +82,7 @@ struct PartyCertificates: Sendable {
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }
       }.map { ($0.fingerprint, $0.validity) }
-    // A registration certificate without an expiry is watched only by its status.
+    // A registration certificate without an expiry is checked only for its status.
     case .registration:
       party.registrations.compactMap { certificate in
         certificate.expiresAt.map { (certificate.intendedUseID ?? "", Timestamp(secondsSince1970: 0)...$0) }
@@ -111,7 +111,7 @@ enum AnchorCertificates {
         .filter { $0.outcome == .failed && !anchor.relaxed.contains($0.code) }
       guard let first = failed.first else { return nil }
       let detail = first.detail ?? first.code.entry.summary
-      return "\(anchor.source): \(first.code.rawValue): \(detail); mdoc trust check has the rest"
+      return "\(anchor.source): \(first.code.rawValue): \(detail); for details, run mdoc trust check"
     }
     let isAnyValid = anchors.isEmpty || anchors.contains { $0.certificate.validity.contains(now) }
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document is rejected"])
@@ -134,8 +134,8 @@ enum AnchorCertificates {
     }
   }
 
-  /// One line for each anchor whose private key is public, and for each authority whose revocation lists are not
-  /// allowed.
+  /// One line for each anchor whose private key is public, and for each authority whose revocation lists may not be
+  /// fetched.
   static func loadWarnings(of anchors: [TrustAnchor]) -> [String] {
     anchors.compactMap { anchor in
       anchor.certificate.testOrigin.map { "\(anchor.source): \(Code.testCertificate.rawValue): \($0)" }

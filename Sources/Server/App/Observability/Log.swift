@@ -43,7 +43,7 @@ package struct Log: Sendable {
 /// line: the log counts the others, and the metrics count all.
 final class RequestLog: Sendable {
   private struct State {
-    /// Lines of refusals in `second`, by code.
+    /// The number of refusals logged in `second`, by code.
     var lines: [Code: Int] = [:]
     var second: Timestamp?
     /// The number of refused requests without a line, and the time at which it was last written.
@@ -60,8 +60,7 @@ final class RequestLog: Sendable {
       return true
     }
 
-    /// The counts of requests without a line that are due for writing: a first count at once, later counts once a
-    /// second.
+    /// The counts of unlogged requests that are now to be logged: the first count at once, later counts once a second.
     mutating func due(at now: Timestamp) -> [Code: Int64] {
       guard !leftOut.isEmpty, said != now else { return [:] }
       said = now
@@ -89,14 +88,14 @@ final class RequestLog: Sendable {
   }
 }
 
-/// One request, for the log and the metrics. Has no path, query, header or body: these must not be logged.
+/// One request, for the log and the metrics. Omits path, query, headers and body: these must not be logged.
 struct RequestRecord: Sendable {
   static let unmatchedRoute = "unmatched"
-  /// The route of a request that the transport turned away before it was routed.
+  /// The route of a request that the transport refused before routing.
   static let refusedRoute = "refused"
 
   let id: String
-  /// The trace; nil if the caller sent none, or if the request was turned away before it was read.
+  /// The trace; nil if the caller sent none, or if the request was refused unread.
   var trace: TraceContext?
   /// A method of the API, or `other`: a client must not be able to choose a label.
   let method: String
@@ -141,7 +140,7 @@ struct RequestRecord: Sendable {
 /// do not fit into the buffer are dropped, and their number is logged.
 final class LogWriter: Sendable {
   private static let capacity = 1 << 20
-  /// The time that a close waits for a stalled reader.
+  /// The maximum time that `close` waits for a stalled reader.
   private static let closingGrace = Duration.seconds(2)
   /// Microseconds that a line waits for further lines, to be written with them: waking the thread costs more than
   /// writing.

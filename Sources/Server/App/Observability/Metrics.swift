@@ -147,7 +147,7 @@ struct Histogram: Sendable {
   }
 }
 
-/// Counts of each of the last sixty minutes, for `/status`.
+/// Counts for each of the last sixty minutes, for `/status`.
 struct Activity: Sendable {
   struct Minute: Sendable, Hashable {
     var created = 0
@@ -160,7 +160,7 @@ struct Activity: Sendable {
 
   static let length = 60
 
-  /// The server's minute `n` is at `n % length`.
+  /// Minute `n` of the server's uptime has the index `n % length`.
   private var minutes = [Minute](repeating: Minute(), count: length)
   private var newest = 0
 

@@ -22,7 +22,7 @@ enum MetricsText {
     requests(snapshot, application.edge.gauges, &text)
     verifications(snapshot, service.circuits, &text)
     text.add(
-      "mdoc_store_operation_duration_seconds", "Seconds of store operations, including waits for others.",
+      "mdoc_store_operation_duration_seconds", "Seconds of store operations, including waits for other operations.",
       by: "operation", snapshot.store.mapValues(\.durations).byName(\.self))
     text.add(
       "mdoc_store_failures_total", "Failed operations of the store.", by: "operation",
@@ -48,13 +48,13 @@ enum MetricsText {
       "1 if the latest reading of the file is in force, otherwise 0.", state.isCurrent)
     text.add(
       "mdoc_configuration_reload_failures_total",
-      "Failed readings of the configuration; the previous one stays in force.",
+      "Failed reloads of the configuration; the previous one stays in force.",
       state.failures)
     text.add(
       "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",
       service.relyingParties.nextKeyExpiry(after: application.clock()))
     webhooks(application.webhooks.snapshot, &text)
-    // Read from the heads in the store: if a chain is shortened, the counter falls.
+    // Read from the heads in the store, so the counter falls if a chain is shortened.
     text.add(
       "mdoc_audit_entries_total", "Audit entries in the store, by node.", by: "node",
       heads.map { ($0.node.text, $0.sequence) })

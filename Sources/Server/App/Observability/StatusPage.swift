@@ -6,8 +6,8 @@ import Sessions
 import Synchronization
 import Trust
 
-/// Renders `/status`, the health page for operators. Shows no data of persons, sessions or keys. The page has no
-/// scripts; a link reloads it. A relying party's admin gets the figures of that party only.
+/// Renders `/status`, the health page for operators. Shows no personal data, sessions or keys. The page has no scripts;
+/// a link reloads it. A relying party's admin gets the figures of that party only.
 struct StatusPage {
   static let mediaType = "text/html; charset=utf-8"
 
@@ -144,7 +144,7 @@ struct StatusPage {
   }
 
   private var certificates: String {
-    // A single relying party of a valid configuration cannot be refused.
+    // Cannot throw: the party is from a valid configuration.
     let parties = only.flatMap { try? RelyingParties([$0]) } ?? application.service.relyingParties
     func row(_ name: String, _ count: Int, _ expiring: Int, _ expired: Int, _ next: Timestamp?) -> [String] {
       [name, "\(count)", "\(expiring)", "\(expired)", next.map(until) ?? "–"]

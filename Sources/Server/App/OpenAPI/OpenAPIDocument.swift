@@ -82,7 +82,7 @@ enum OpenAPIDocument {
 
   private static func requestBody(_ body: Route.RequestBody) -> JSON? {
     switch body {
-    // An empty object is accepted too, but need not be sent.
+    // An empty object is accepted, but is not required.
     case .none, .empty: nil
     case .json(let schema, let isRequired, let examples): content(required: isRequired, schema, examples: examples)
     case .form(let schema, let example):
@@ -131,7 +131,7 @@ enum OpenAPIParameters {
     "relying_party": "The relying party's id.", "code": "The code, such as `api.not_found`.",
   ]
 
-  /// The form of a variable's values. A path with any other value is not found.
+  /// The schema of a path variable. A path with any other value is not found.
   private static func schema(ofVariable name: String, in path: String) -> Schema {
     let ids: KeyValuePairs = [
       "/v1/verification_sessions/{id}": SessionID.pattern, "/v1/verification_reports/{id}": ReportID.pattern,
@@ -145,7 +145,7 @@ enum OpenAPIParameters {
   private static let idempotencyKey: JSON = [
     "name": "Idempotency-Key", "in": "header",
     "description":
-      "Your own key for this request, with API keys only: a retry with it gets the same reply for 24 hours.",
+      "Your own key for this request, only with an API key. For 24 hours, a retry with it gets the same reply.",
     "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
   ]
 }
@@ -194,7 +194,7 @@ struct OpenAPIComponents {
     }
   }
 
-  /// A component that may be null in one place may be null everywhere: generators make one nullable type of it.
+  /// A component that may be null in one use may be null in all: generators make one nullable type of it.
   private mutating func add(_ title: String, _ schema: JSON) {
     guard let index = schemas.firstIndex(where: { $0.name == title }) else {
       schemas.append(JSON.Member(title, schema))
@@ -202,13 +202,13 @@ struct OpenAPIComponents {
     }
     let known = schemas[index].value
     if known == schema || known == Schema(schema).orNull.json { return }
-    // All schemas are constants, and a test makes the document from all of them.
+    // Cannot fail at run time: all schemas are constants, and a test makes the document from them.
     precondition(schema == Schema(known).orNull.json, "two schemas have the title \(title)")
     schemas[index] = JSON.Member(title, schema)
   }
 }
 
-/// The component schemas of replies. The schema of a body belongs to its route. Each schema has a title, so that the
+/// The component schemas of replies. A body's schema is defined with its route. Each schema has a title, so that the
 /// generated type has a name.
 enum OpenAPISchemas {
   static let all: [Schema.Member] =

@@ -43,7 +43,7 @@ enum OpenAPIResponses {
     let own: [String] =
       switch status {
       case 401: ["WWW-Authenticate"]
-      // The operation's other problems with this status do not concern the credential.
+      // The operation's other problems with this status are not about the credential.
       case 403 where codes == [.apiForbidden]: ["WWW-Authenticate"]
       case 429, 503: ["Retry-After"]
       default: []
@@ -56,11 +56,11 @@ enum OpenAPIResponses {
     ]
   }
 
-  /// A problem, with an example of this code; for a person, a page.
+  /// A problem with an example of this code, or, for a page's route, an HTML page.
   private static func problemContent(_ code: Code, of route: Route, _ status: Int? = nil) -> JSON {
     guard !route.isPage else { return .object([.init(ErrorPage.mediaType, ["schema": Schema.text.json])]) }
     let example = Problem.shape.write((ServiceError(code), "req_0123456789abcdef01234567"))
-    // With this status a wallet may learn that its response was rejected.
+    // This status may tell a wallet that its response was rejected.
     let isFeedback = status == 400 && route.success.schema == "WalletReply"
     return .object(
       [.init(Problem.mediaType, ["schema": Schema.reference("Problem").json, "example": example])]
@@ -135,7 +135,7 @@ enum OpenAPIWebhooks {
   private static func description(_ type: EventType) -> String {
     let what =
       switch type {
-      case .verified: "A response was verified. `result` says where to read the result."
+      case .verified: "A response was verified. `result` states where to read the result."
       case .failed: "A response was rejected; `last_error` has the code."
       case .canceled: "The relying party canceled the session, or the wallet declined."
       case .expired: "Nobody responded in time."
@@ -165,7 +165,7 @@ enum OpenAPIExamples {
   static func reply(of name: String) -> JSON? { all[name] }
 }
 
-/// An example of a body. A server in test mode accepts it, apart from ids and envelopes of other sessions.
+/// An example of a body. A server in test mode accepts it, except the ids and envelopes of other sessions.
 package struct RequestExample: Sendable {
   let name: String
   let summary: String
@@ -290,7 +290,7 @@ enum OpenAPILinks {
     switch route.name {
     case "createVerificationSession":
       let (session, byWallet): (JSON, JSON) = (["id": "$response.body#/id"], ["session": "$response.body#/id"])
-      // The wallets' paths also need the relying party, which the reply does not contain.
+      // The wallets' paths also contain the relying party, which is not in the reply.
       links = [
         "getVerificationSession": session, "submitVerificationSession": session, "cancelVerificationSession": session,
         "redactVerificationSession": session, "getWalletRequest": byWallet, "postWalletRequest": byWallet,

@@ -63,7 +63,7 @@ enum WalletRequestSchemas {
       ],
       optional: [
         member("request_uri", .text, "The address of the request object, unless the link holds it."),
-        member("request_uri_method", .text, "`post` if the wallet is asked to post there."),
+        member("request_uri_method", .text, "`post` if the wallet should request it by POST."),
       ]),
     form(
       "Proximity", ["iso-18013-5-proximity"], "for a reader in proximity to the wallet",

@@ -76,13 +76,13 @@ final class RateLimiter: Sendable {
     limit.map { BucketTable(limit: $0, capacity: capacity) }
   }
 
-  /// Counts the bytes of a body in addition to its request, since anyone can send bodies without an API key.
+  /// Counts the bytes of a body in addition to its request, since anyone can send a body, even without an API key.
   func charge(_ caller: Caller, bytes: Int, at now: Int64) {
     guard case .other(_, let address?) = caller, bytes >= Limits.bytesPerRequest else { return }
     addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
   }
 
-  /// Counts the cost beyond one token, which covers `Limits.bytesPerRequest` of reply and
+  /// Counts a request's cost beyond one token. A token covers `Limits.bytesPerRequest` of reply and
   /// `Limits.nanosecondsPerRequest` of handling.
   func charge(_ caller: Caller, replyBytes: Int, nanoseconds: Int64, at now: Int64) {
     let cost = replyBytes / Limits.bytesPerRequest + Int(nanoseconds / Limits.nanosecondsPerRequest)
@@ -134,8 +134,7 @@ struct ProxyRule: Sendable, Hashable {
   var trusted: [AddressBlock] = []
   var header = Header.xForwardedFor
 
-  /// Nil if the proxy states no address. No limit per address applies then, since all clients would count as a single
-  /// client.
+  /// Nil if the proxy states no address. Then no limit per address applies, since all clients would count as one.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress
     guard isBehindProxy, ListenAddress.isLoopback(peer) || trusted.contains(where: { $0.contains(peer) }) else {

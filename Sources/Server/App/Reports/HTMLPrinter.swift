@@ -2,7 +2,7 @@ import Base
 import Pages
 import Sessions
 
-/// Writes a report as one page to show and to print, without scripts. Every check is in a section that unfolds.
+/// Writes a report as one script-free HTML page, for screen and print. Every check is in a collapsible section.
 package struct HTMLPrinter {
   /// - Parameter kind: the small line above the verdict, such as "Report of a verification".
   package static func page(_ report: [Report], kind: String) -> HTMLPage {
@@ -70,7 +70,7 @@ package struct HTMLPrinter {
 
   // MARK: Checks
 
-  /// The groups that can be folded. Those with a failed check or a warning are open.
+  /// The collapsible groups. Groups with a failed check or a warning are open.
   private static func html(_ checks: [Check], title: String) -> String {
     guard !checks.isEmpty else { return "" }
     let groups = CheckGroup.groups(of: checks).map { group in
@@ -109,7 +109,7 @@ package struct HTMLPrinter {
 }
 
 extension Span {
-  /// The style's name of its colour; empty for none.
+  /// The CSS class of its colour; empty if it has none.
   fileprivate var tone: String {
     emphasis.contains(.green) ? "good" : emphasis.contains(.red) ? "bad" : emphasis.contains(.yellow) ? "skip" : ""
   }

@@ -1,7 +1,7 @@
 import Base
 import Sessions
 
-/// A report as one tree, from which all outputs follow: lines of text, a page, and the members of a JSON object.
+/// A report as one tree. Printers make all outputs from it: lines of text, a page, and the members of a JSON object.
 ///
 /// The printers escape controls in every text except `.verbatim`, since much of the text is from other parties' files.
 package indirect enum Report: Sendable {
@@ -9,12 +9,12 @@ package indirect enum Report: Sendable {
   case object([JSON.Member])
   /// The whole report as JSON.
   case document(JSON)
-  /// The verdict in one line; its first span has the colour.
+  /// The verdict in one line; its first span is coloured.
   case verdict([Span])
   /// A heading, its note, and its level: 1 begins a part, 2 is below it.
   case heading(String, note: String = "", level: Int = 1)
-  /// A label and its value, in one table with the neighbouring rows. A nil value gives no row. The value may also be a
-  /// member.
+  /// A label and its value, in one table with the neighbouring rows. A nil value gives no row. The value may also be
+  /// written as a JSON member.
   case labelled(String, String?, JSON.Member? = nil)
   /// Only for text and the page.
   case table([(String, String)], indent: Int = 2, leftLimit: Int = 30, width: Int? = nil)
@@ -23,7 +23,7 @@ package indirect enum Report: Sendable {
   case text([Span], lead: [Span] = [], hanging: Int? = nil)
   /// Lines of text that need no escapes.
   case verbatim(String)
-  /// Checks under a title: failed ones and warnings whole, the others by their groups where a printer folds.
+  /// Checks under a title: failed checks and warnings in full. A printer may collapse all others into their groups.
   case checks(String, [Check])
   /// An image of this media type in base64; only on a page.
   case image(String, mediaType: String, base64: String)
@@ -81,7 +81,7 @@ package struct Span: Sendable, ExpressibleByStringInterpolation {
   package static func caution(_ text: String) -> Span { Span(text, .bold, .yellow) }
 }
 
-/// Checks of one heading of the registry of codes.
+/// Checks under one heading of the code registry.
 package struct CheckGroup: Sendable {
   package let title: String
   package private(set) var checks: [Check]

@@ -22,7 +22,8 @@ package struct VerdictText {
   package var headline: [Report] {
     let error = json["last_error"] ?? .null
     let given = error["reasons"]?.array ?? []
-    // A report without its session: a response is rejected exactly if a check failed, even a newer version's check.
+    // A report without its session: the response was rejected exactly if a check failed, including checks of newer
+    // versions.
     let failed = writtenChecks.filter { $0["outcome"]?.string == Check.Outcome.failed.rawValue }
     let reasons = (json["last_error"] == nil ? failed : given.isEmpty ? [error] : given)
       .compactMap { $0["code"]?.string.flatMap(Code.init(rawValue:)) }.unique
@@ -51,7 +52,7 @@ package struct VerdictText {
     ] + remedies(of: [code])
   }
 
-  /// If the first reason is one of these codes, the response is genuine but does not fit the request.
+  /// If the first reason is one of these codes, the response is genuine but does not satisfy the request.
   private static let declining: Set<Code> = [
     .elementMissing, .elementUnexpected, .documentMissing, .ageContradictory, .ageInconsistent, .ageBelowMinimum,
     .documentExpired, .nothingDisclosed,
@@ -162,7 +163,7 @@ struct DocumentText {
     }
   }
 
-  /// The image of an element's value; nil if browsers show no such value.
+  /// The image of an element's value; nil if browsers cannot show the value.
   private static func image(_ element: JSON.Member) -> Report? {
     guard let type = element.value["media_type"]?.string, ["image/jpeg", "image/png"].contains(type),
       let base64 = element.value["base64"]?.string

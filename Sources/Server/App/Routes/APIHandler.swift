@@ -30,7 +30,7 @@ struct APIHandler: HTTPHandler {
 
   func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }
 
-  /// The heading that the transport kept with the request; parsed now if the transport kept none.
+  /// The heading that the transport kept with the request; parsed now if there is none.
   private func read(_ request: HTTPRequest) -> RequestHeading {
     request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
   }
@@ -84,7 +84,7 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// The refusal that `respond` would give for the header; nil if there is none.
+  /// The refusal that `respond` would return for the header; nil if it would return none.
   private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
     if case .preflight = heading.match { return nil }
     var call = RouteCall(request, heading, updater, hasBody: true)
@@ -256,10 +256,10 @@ struct RequestHeading: Sendable {
   }
 }
 
-/// The name of one request, in its reply and the log: `req_` and 24 hexadecimal digits. Never taken from the caller.
+/// The id of one request, in its reply and the log: `req_` and 24 hexadecimal digits. Never taken from the caller.
 enum RequestID {
   static func make() -> String {
-    // If the random generator fails, serve the request anyway; its name is then all zeros.
+    // If the random generator fails, serve the request anyway; its id is then all zeros.
     "req_" + Hex.encode((try? Random.bytes(12)) ?? [UInt8](repeating: 0, count: 12))
   }
 }

@@ -4,7 +4,7 @@ import Pages
 import Sessions
 
 /// The articles as HTML, from one folder (`.deploy/html/make`, or the package's `/usr/share/doc/mdoc/html`). All files
-/// are read into memory at the start. A request's path thus reaches no file.
+/// are read into memory at the start, so a request's path never reaches the file system.
 package struct DocumentationSite: Sendable {
   /// The folder of the Debian package.
   package static let packaged = "/usr/share/doc/mdoc/html"
@@ -22,7 +22,7 @@ package struct DocumentationSite: Sendable {
     package let description: String
   }
 
-  /// Reads the files of known kinds, but no subfolders. A link's target is its owner's choice.
+  /// Reads the files of known types, but no subfolders. Follows links: the folder's owner chooses their targets.
   package init(folder: String) throws(Fault) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       throw Fault(description: "\(folder) is not a readable folder")

@@ -42,7 +42,7 @@ enum OperationRoutes {
       "For loopback peers or the scope `server:operate`. With `admin` only, it shows the key's own relying party.",
       access: .operators, success: .content(StatusPage.mediaType)
     ) { call throws(ServiceError) in
-      // A process on this machine sees the page of the whole server.
+      // A process on this machine sees the whole server's page.
       let only = call.caller.flatMap { $0.has(.operate) ? nil : $0.relyingParty }
       let page = StatusPage(call.application, await statusReadings(call.application, of: only), of: only)
       var reply = Reply(StatusPage.mediaType, page.body)
@@ -105,12 +105,12 @@ enum OperationRoutes {
     [
       .always(
         "status", { $0.configuration.isCurrent ? "ready" : "degraded" }, .written(["ready", "degraded"]),
-        "`degraded` if the latest reading of the configuration was not put in force.")
+        "`degraded` if the latest reload of the configuration failed.")
     ] + mode(\.application.service.mode) + [
       .always("trust_anchors", \.anchors, .count, "Trust anchors that are valid now."),
       .always(
         "reader_certificates", { $0.certificates(.reader) }, PartyCertificates.shape,
-        "The readers' certificates: an expired one signs no request."),
+        "The readers' certificates: no request is signed with an expired one."),
       .always(
         "merchant_certificates", { $0.certificates(.merchant) }, PartyCertificates.shape,
         "Apple's merchant certificates."),
@@ -136,7 +136,7 @@ enum ConfigurationRoutes {
   static let all = [
     Route(
       .post, "/v1/config/reload", "reloadConfiguration", "Reload the configuration",
-      "If it has an error, the previous configuration stays in force.", access: .apiKey([.operate]),
+      "If the file has an error, the previous configuration stays in force.", access: .apiKey([.operate]),
       success: .json("ConfigurationLoad"), problems: [.configurationReloadFailed]
     ) { call throws(ServiceError) in
       guard let updater = call.updater, updater.canReload else {
@@ -154,7 +154,7 @@ enum ConfigurationRoutes {
   ]
 
   static let load = Shape<(loadedAt: Timestamp, parties: Int)>.open(
-    "ConfigurationLoad", "A reading of the configuration that was put in force.",
+    "ConfigurationLoad", "A successful reload of the configuration.",
     [
       .always("loaded_at", \.loadedAt, .seconds, "When it was read, in Unix seconds."),
       .always("relying_parties", \.parties, .count, "The number of relying parties."),
@@ -163,7 +163,7 @@ enum ConfigurationRoutes {
   static let state = Shape<ServerState.Configuration>.open(
     "ConfigurationState", "The configuration in force.",
     [
-      .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file was put in force."),
+      .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file is in force."),
       .always("loaded_at", \.loadedAt, .seconds, "When the configuration in force was read, in Unix seconds."),
     ])
 }
@@ -185,7 +185,7 @@ enum TrustRoutes {
     ) { call throws(ServiceError) in
       let updater = call.application.trust
       guard updater.canReload else {
-        throw ServiceError(.trustReloadFailed, "Test mode's anchors are made at the start and stay.")
+        throw ServiceError(.trustReloadFailed, "Test mode's anchors are made at the start and cannot be reloaded.")
       }
       let status = await updater.reload()
       // The reason contains paths on the server, so only the log shows it.
@@ -213,7 +213,7 @@ enum TrustRoutes {
     "TrustLoad", "A load of the trust anchors.",
     [
       .always("loaded_at", \.loadedAt, .seconds, "When the anchors in force were loaded, in Unix seconds."),
-      .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load was put in force."),
+      .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load is in force."),
       .always("sources", \.sources, source.list, "The sources, in the configuration's order."),
     ])
 
@@ -246,12 +246,12 @@ enum TrustRoutes {
   private static let period: [WrittenMember<TrustAnchor>] = [
     .always(
       "kind", \.kind.rawValue, .written(["authority", "document_signer"]),
-      "Whether it issues document signers or is a document signer."),
+      "`authority` if it issues document signers, `document_signer` if it is one."),
     .always("valid_from", \.certificate.validity.lowerBound, .seconds, "Start of validity, in Unix seconds."),
     .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
     .orNull(
       "listed_until", \.trustedUntil, .seconds,
-      "When the published list that contains it expires, in Unix seconds; null: it is configured."),
+      "When the published list that contains it expires, in Unix seconds; null if it is configured."),
   ]
 }
 

@@ -42,9 +42,9 @@ enum PageDataRoutes {
   ]
 }
 
-/// Delays the reply to a page until the session ends or the time is over, so that the page need not poll often. The
-/// waiting request lends its slot, and ends if its peer disconnects. Beyond the limits of `SessionWaits` it does not
-/// wait.
+/// Delays the reply to a page until the session ends or the wait times out, so that the page need not poll often. A
+/// waiting request lends its slot to other requests, and ends if its peer disconnects. Beyond the limits of
+/// `SessionWaits` it does not wait.
 private struct PageWait {
   private let call: RouteCall
   private let seconds: Int64
@@ -75,8 +75,8 @@ private struct PageWait {
     return page.reply
   }
 
-  /// Nil if the request does not ask to wait, or may not wait. Requests with an API key are not counted by address:
-  /// a backend sends them for many people.
+  /// Nil if the request does not ask to wait, or is not allowed to. Requests with an API key are not counted by
+  /// address: a backend sends them for many people.
   private func enter(as caller: Caller) -> SessionWait? {
     guard seconds > 0, let session = SessionID(call.id) else { return nil }
     var address: ClientAddress?
@@ -173,7 +173,7 @@ enum PageRoutes {
     ) { call throws(ServiceError) in
       guard let logo = try party(of: call).page.flatMap(logo) else { throw ServiceError(.apiNotFound) }
       var reply = file(logo.mediaType, logo.bytes)
-      // If an SVG is opened by itself, its scripts can run.
+      // If an SVG is opened as a document, its scripts could run.
       reply.headers.append(("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
       return reply
     }
@@ -229,7 +229,7 @@ enum PageRoutes {
     "frame-ancestors " + (origins.isEmpty ? "'none'" : origins.joined(separator: " "))
   }
 
-  /// The headers of a page that has no scripts and loads only its style.
+  /// The headers of a page without scripts that loads only its style.
   static func scriptFree(framedBy origins: [String] = []) -> [(name: String, value: String)] {
     let policy = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
     return [

@@ -137,8 +137,8 @@ struct ErrorPage: Sendable {
         tag: language.tag, gone: text("gone"), goneAbout: text("gone-about"), tryAgain: text("try-again"))
     }
 
-    /// The language of `lang`, otherwise the browser's first supported language, otherwise English. The page chooses by
-    /// the same rule.
+    /// The language of `lang`, otherwise the browser's first supported language, otherwise English. The hosted page
+    /// uses the same rule.
     static func chosen(for request: HTTPRequest) -> Texts {
       let wanted = request.query.filter { $0.name == "lang" }.map(\.value) + request.headers.values("Accept-Language")
       let tags = wanted.flatMap { $0.split(separator: ",") }.map {

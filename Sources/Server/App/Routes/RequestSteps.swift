@@ -171,7 +171,7 @@ struct ContentStep: RequestStep {
     try held(FormBody.read(request.body), of: request)
   }
 
-  /// Counts the memory of a decoded body. This memory and the body's are held until the reply is written.
+  /// Counts the memory of a decoded body. Both the body and its decoded form are held until the reply is written.
   private static func held(_ json: JSON, of request: HTTPRequest) throws(ServiceError) -> JSON {
     guard request.hold?.take(json.memoryBytes) ?? true else { throw ServiceError(.apiOverloaded, retryAfter: 1) }
     return json

@@ -2,7 +2,7 @@ import Base
 import HTTP
 import Sessions
 
-/// One operation of the API, for the router, the steps and `/openapi.json`.
+/// One operation of the API, as used by the router, the steps and `/openapi.json`.
 package struct Route: Sendable {
   package enum Method: String, Sendable { case get = "GET", post = "POST" }
 
@@ -16,7 +16,7 @@ package struct Route: Sendable {
   let query: [QueryParameter]
   let body: RequestBody
   let success: Success
-  /// The operation's own codes, besides those that follow from access and body.
+  /// The operation's own codes, besides the codes that follow from access and body.
   let problems: [Code]
   let urgency: Urgency
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Reply
@@ -172,7 +172,7 @@ package struct RouteCall: Sendable {
 
 struct Router: Sendable {
   private let routes: [Route]
-  /// The method and path of each route, kept apart from the routes: comparing them copies almost nothing.
+  /// The method and path of each route, stored apart from the routes so that matching copies almost nothing.
   private let heads: [(method: String, path: PathTemplate)]
   private let openPages: [PathTemplate]
   /// The first segments of the paths of all pages, including `/`. People may open any path that begins with one of
@@ -238,7 +238,7 @@ struct Router: Sendable {
 /// A path with variable segments: `/v1/verification_sessions/{id}`.
 ///
 /// Paths are compared as received, byte by byte, so that a path means the same resource to a proxy's rules and to this
-/// server: `%2e`, `//`, `/./` and a trailing slash match no route (but see `Router`).
+/// server. Thus `%2e`, `//`, `/./` and a trailing slash match no route (but see `Router`).
 package struct PathTemplate: Sendable, Hashable {
   let text: String
   private let segments: [Segment]

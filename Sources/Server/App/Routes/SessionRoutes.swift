@@ -39,8 +39,8 @@ enum SessionRoutes {
     Route(
       .post, one + "/submit", "submitVerificationSession", "Submit the wallet's response",
       "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
-        + "With an API key that has `results:read`, this reply contains the result. Later replies contain what the "
-        + "policy retains.",
+        + "With an API key that has `results:read`, this reply contains the result. Later replies contain only "
+        + "the retained values.",
       access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
       success: .json("VerificationSession"),
       problems: [
@@ -84,7 +84,7 @@ enum SessionRoutes {
   static let verifications = [
     Route(
       .post, VerificationBody.path, "createVerification", "Verify a response that you received yourself",
-      "For a stack that makes its own requests: give the response, the values that it was made for and the request. A "
+      "For a stack that makes its own requests: send the response, the values to which it is bound, and the request. A "
         + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are kept.",
       access: .apiKey([.verificationsWrite]), body: .reading(VerificationBody.shape, RequestExample.verifications),
       success: .json("Verification"),
@@ -210,8 +210,8 @@ enum WalletRoutes {
     },
     Route(
       .post, path + "response", "postWalletResponse", "Post the wallet's response",
-      "For wallets: takes the response or the error. The relying party gets the result; the wallet, by status 400, at "
-        + "most the reason for a rejected response (`wallet_feedback`).", access: .anyone,
+      "For wallets: takes the response or the error. Only the relying party gets the result. The wallet gets at most "
+        + "the reason for a rejection, with status 400 (`wallet_feedback`).", access: .anyone,
       body: .form(SubmitBody.postedSchema, .walletResponse), success: .json("WalletReply"), problems: stateProblems
     ) { call throws(ServiceError) in
       try await call.service.receiveWalletResponse(

@@ -46,7 +46,7 @@ package final class Application: Sendable {
     self.state = state ?? ServerState(loadedAt: clock())
   }
 
-  /// The same server with another configuration. Counts, store and clock remain.
+  /// The same server with another configuration. Keeps the counts, the store and the clock.
   func reconfigured(
     by configuration: ServerConfiguration, trust: TrustUpdater
   ) throws(StartError) -> Application {
@@ -57,7 +57,7 @@ package final class Application: Sendable {
       service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
       isBehindProxy: isBehindProxy, edge: edge, readerCRL: configuration.readerCRL,
       documentation: configuration.documentation, hasConsole: configuration.hasConsole, clock: clock, state: state)
-    // This step comes last, since it is the only one that cannot be undone.
+    // Must be the last step, since only it cannot be undone.
     try edge.adopt(configuration.edge)
     return next
   }
@@ -102,7 +102,8 @@ package final class ServerAdditions: Sendable {
   }
 }
 
-/// The state of a server that outlives a configuration: the results of reloads, the waiting requests, and the stop.
+/// The parts of a server's state that outlive a configuration: the results of reloads, the waiting requests, and the
+/// stop.
 final class ServerState: Sendable {
   struct Configuration: Sendable {
     var loadedAt: Timestamp

@@ -7,9 +7,9 @@ import Trust
 /// Holds the requests that wait for a session's end, and wakes them when the session ends.
 ///
 /// `StoreWatch` reports each end that this process writes. Twice a second, one query for all waits finds the sessions
-/// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited. The total is a
-/// quarter of the connections. A relying party gets half of that quarter, an address an eighth of it, and a session
-/// four waits. A request beyond a limit gets its reply at once.
+/// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited. All waits together
+/// get a quarter of the connections. A relying party gets half of this quarter, an address an eighth of it, and a
+/// session four waits. A request beyond a limit gets its reply at once.
 final class SessionWaits: Sendable {
   enum Share: Hashable, Sendable {
     case all
@@ -92,7 +92,7 @@ final class SessionWaits: Sendable {
     for wait in waits { wait.end() }
   }
 
-  /// Runs while there are waits. If the store fails, waits continue until their time is over.
+  /// Runs while there are waits. If the store fails, waits continue until they time out.
   private func watch(_ unended: @Sendable ([SessionID]) async -> Set<SessionID>?) async {
     while true {
       // Nobody cancels this task, so the sleep cannot fail.
@@ -108,7 +108,7 @@ final class SessionWaits: Sendable {
   }
 }
 
-/// One waiting request. The wait ends when its session ends, a wallet fetches the request, its time is over, or its
+/// One waiting request. The wait ends when its session ends, a wallet fetches the request, the wait times out, or its
 /// task is cancelled.
 final class SessionWait: Sendable {
   let session: SessionID

@@ -4,7 +4,7 @@ import Sessions
 import Trust
 
 /// Reloads the configuration of a running server, on SIGHUP and by the API. The new configuration takes effect as a
-/// whole. After an error the previous configuration stays in force; the log, the metrics and the API report this.
+/// whole. After an error the previous configuration stays in force; the log, the metrics and the API report the error.
 final class ConfigurationUpdater: Sendable {
   let inForce: CurrentApplication
   private let started: ServerConfiguration
@@ -129,7 +129,7 @@ final class LoadQueue<Result: Sendable>: Sendable {
     let task = loads.withLock { loads in
       if let next = loads.next { return next }
       let running = loads.running
-      // Not on the cooperative pool, where other work may compute for a long time.
+      // Avoids the cooperative pool, where other work may compute for a long time.
       let task = Task(executorPreference: WorkerThreads.shared) { () -> Result in
         if let running {
           _ = await running.value
@@ -202,7 +202,7 @@ final class TrustUpdater: Sendable {
         store = try TrustStore(
           anchors: load.anchors, allowsTestCertificates: false, allowsTestTier: plan.mode != .live)
       } catch {
-        // A loaded list without authorities withdraws those of the previous list.
+        // A list that no longer has authorities withdraws the authorities of its previous version.
         let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
         guard isWithdrawn else { return refuse(plan.noAnchor, load.sources) }
         store = .trustingNobody

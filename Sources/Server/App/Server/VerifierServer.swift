@@ -27,7 +27,7 @@ package final class VerifierServer: Sendable {
   /// The server's own address, such as `http://127.0.0.1:8080`.
   package var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
-  /// Opens all parts or none: if a part fails to open, the others are closed as they go out of scope.
+  /// Opens all parts or none: if a part fails to open, the parts opened so far close as they go out of scope.
   package init(
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
@@ -163,7 +163,7 @@ package final class VerifierServer: Sendable {
 }
 
 private struct Upkeep: Sendable {
-  /// The service in force. It is read at each use, so that a replaced service and its keys are released.
+  /// The service in force. Read it at each use, so that a replaced service and its keys are released.
   let service: @Sendable () -> VerificationService
   let log: Log
   let clock: @Sendable () -> Timestamp

@@ -47,7 +47,7 @@ struct DeliveryPlan {
     return (idle.map { DeliveryQuota(address: $0, limit: 1) }, Limits.firstDeliveries - underWay.count)
   }
 
-  /// The number of further claims, for each endpoint and in total. A failing endpoint gets no further claim.
+  /// The number of additional claims, for each endpoint and in total. A failing endpoint gets none.
   mutating func quotas(for addresses: [WebhookAddress], all: Bool) -> (quotas: [DeliveryQuota], limit: Int) {
     var left: [String: Int] = [:]
     let more = asked(addresses, all: all).filter { underWay[$0] != nil && !failing.contains($0) }
@@ -90,7 +90,7 @@ struct DeliveryPlan {
     }
   }
 
-  /// Records the end of an attempt. Returns the change if the endpoint thereby begins to fail or recovers.
+  /// Records the end of an attempt. Returns a change if the endpoint now begins to fail, or recovers.
   mutating func ended(_ address: WebhookAddress, succeeded: Bool) -> Change? {
     let count = underWay[address, default: 1] - 1
     underWay[address] = count > 0 ? count : nil

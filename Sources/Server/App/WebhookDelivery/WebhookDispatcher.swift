@@ -96,7 +96,7 @@ final class WebhookDispatcher: Sendable {
 
   private func distribute(to subscriptions: [WebhookSubscription]) async {
     do throws(StoreError) {
-      // One portion at a time, so that a backlog of events delays no due delivery.
+      // One batch at a time, so that a backlog of events delays no due delivery.
       if try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
         == Self.portion
       {

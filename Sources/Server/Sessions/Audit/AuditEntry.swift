@@ -59,7 +59,7 @@ package struct AuditEntry: Sendable, Hashable {
     self.mode = mode
   }
 
-  /// The hashed form, always with all members in this order.
+  /// The form that is hashed: all members, always in this order.
   package var bytes: [UInt8] {
     let json: JSON = [
       "version": .integer(Self.version), "time": .integer(time.secondsSince1970),
@@ -78,8 +78,8 @@ package struct AuditEntry: Sendable, Hashable {
 
 /// The end of a node's chain of audit entries, now or earlier.
 ///
-/// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`:
-/// each hash covers every entry before it, so a noted head reveals any later change of those entries.
+/// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`.
+/// Each hash covers all earlier entries, so a noted head reveals any later change of these entries.
 package struct AuditHead: Sendable, Hashable {
   package let node: NodeName
   /// The sequence number of the last entry; 0 if there is no entry.
@@ -189,11 +189,12 @@ package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible
 /// transaction of the change that ends the attempt. It never deletes or changes an entry.
 package protocol AuditStore: Sendable {
   /// The node's entries after `sequence`, in order, at most `limit`, and the node's head at that moment.
-  /// - Parameter relyingParty: reads only its entries, and the head of its last entry. Nil reads all.
+  /// - Parameter relyingParty: reads only this party's entries, and the head at its last entry. Nil reads all entries.
   func auditEntries(of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int)
     async throws(StoreError) -> AuditPage
 
-  /// The heads of all nodes that have entries, sorted by name. With a relying party: the heads at its last entries.
+  /// The heads of all nodes that have entries, sorted by name. With a relying party, returns each chain's head at that
+  /// party's last entry.
   func auditHeads(of relyingParty: String?) async throws(StoreError) -> [AuditHead]
 }
 

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 
 /// Verifies the exported audit logs of all nodes together: checks chains against one another and against noted heads,
-/// and checks attempts and sessions. Of an entry that follows its predecessor, keeps only the hash and the ids.
+/// and checks attempts and sessions. Once an entry is known to follow its predecessor, only its hash and ids are kept.
 package struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
   private var file: [NodeName: AuditFileState] = [:]
@@ -40,10 +40,10 @@ package struct AuditVerification: Sendable {
   private mutating func read(_ link: AuditLink, at position: AuditPosition) {
     let head = link.head
     let isLinked: Bool
-    // Change the state in place: otherwise each line would copy all of it.
+    // Change the state in place: otherwise each line would copy the whole state.
     switch file[head.node, default: AuditFileState()].take(link) {
     case .repeated:
-      findings.append(AuditFinding(.auditSequenceRepeated, head, "it is in this file already", at: position))
+      findings.append(AuditFinding(.auditSequenceRepeated, head, "this entry is already in this file", at: position))
       return
     case .outOfOrder(let highest):
       findings.append(AuditFinding(.auditOutOfOrder, head, "it follows \(highest)", at: position))
@@ -189,7 +189,7 @@ struct AuditChain: Sendable {
   func findings(noted: [AuditHead]) -> [AuditFinding] { continuity(noted) + ends(noted) + contradictions(among: noted) }
 
   /// Checks that each entry follows from the previous one, beginning with the chain's first entry or a noted head.
-  /// After a fault the check continues from the stored hash, so that one change causes one finding.
+  /// After a fault, the check continues from the stored hash, so that one change causes only one finding.
   private func continuity(_ noted: [AuditHead]) -> [AuditFinding] {
     let sequences = entries.keys.sorted()
     guard let first = sequences.first else { return [] }
@@ -226,7 +226,7 @@ struct AuditChain: Sendable {
     for head in noted {
       if head.sequence < first - 1 {
         findings.append(
-          AuditFinding(.auditEntryMissing, head, "noted earlier; the entries begin at \(first), too late to check it"))
+          AuditFinding(.auditEntryMissing, head, "noted earlier; entries begin at \(first), so it cannot be checked"))
       } else if head.sequence > last {
         findings.append(AuditFinding(.auditEndMissing, head, "noted earlier; the entries end at \(last)"))
       } else if let entry = entries[head.sequence], entry.hash != head.hash {

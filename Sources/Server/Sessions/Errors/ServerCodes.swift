@@ -189,7 +189,7 @@ extension Code {
     "api.store_unavailable", "The store did not respond; a submit may have consumed the challenge without a result",
     "RFC 9110, 15.6.4", "Retry after `Retry-After` seconds; after a submit, read the session first.", status: 503)
   package static let apiKeyUnavailable = Code(
-    "api.key_unavailable", "The token with this request's key did not do its work in time; nothing is consumed",
+    "api.key_unavailable", "The token with this request's key is unavailable or too slow; nothing was consumed",
     "RFC 9110, 15.6.4", "Retry after `Retry-After` seconds.", status: 503)
   package static let apiInternal = Code(
     "api.internal", "The server failed", "RFC 9110, 15.6.1", "Report it with the request id.", status: 500)

@@ -36,20 +36,20 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
 }
 
 package enum ResultPlace: String, Sendable, Hashable, CaseIterable {
-  /// The event is in the reply to the submit, and nowhere else.
+  /// The result was in the reply to the submit. Only retained values can be read later.
   case inline
   case waiting
 }
 
-/// A stored event. By itself it holds nothing personal or secret, so redaction leaves it. The relying party's own texts
-/// are read from the session, and are gone with its redaction.
+/// A stored event. The record itself holds nothing personal or secret, so redaction keeps it. The relying party's own
+/// texts are read from the session, until it is redacted.
 package struct EventRecord: Sendable, Hashable {
   package let id: EventID
   package let relyingParty: String
   /// The time of the change; for an expiry, up to some seconds later.
   package let created: Timestamp
   package let errorCode: String?
-  /// Where the result is; nil if there is no value, and in older events.
+  /// The location of the result; nil if there is no result, and in older events.
   package let result: ResultPlace?
   package var clientReferenceID: String?
   package var metadata: [NamedText]
@@ -77,7 +77,7 @@ package struct EventQuery: Sendable, Hashable {
 package typealias EventPage = Page<EventRecord>
 
 /// An event as it is sent: a message of Standard Webhooks 1.0.0. Every attempt has the same id, so that a receiver
-/// recognizes duplicates. The time is that of the attempt, so that a receiver can refuse replays.
+/// recognizes duplicates. Its time is the time of the attempt, so that a receiver can refuse replays.
 package struct EventMessage: Sendable {
   package let headers: [(name: String, value: String)]
   package let body: [UInt8]
@@ -121,7 +121,7 @@ struct EventRendering {
     Shown(value: value, isLive: isLive, showsMetadata: showsMetadata)
   }
 
-  /// A stored record, the mode of the server, and the relying party's choice.
+  /// A stored record, with the server's mode and the relying party's choice about `metadata`.
   struct Shown<Value: Sendable>: Sendable {
     let value: Value
     let isLive: Bool
@@ -136,13 +136,13 @@ struct EventRendering {
       .always("type", \.value.id.type, .word, "The event's type. Ignore types that you do not know."),
       .always("created", \.value.created, .seconds, "When the event was written, in Unix seconds."),
       .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),
-      .always("data", { $0 }, session, "The session, as it then was."),
+      .always("data", { $0 }, session, "The session, as it was when the event was written."),
     ])
 
   static let eventList = Page.shape(of: event, "EventList")
 
   private static let session = Shape<Shown<EventRecord>>.open(
-    "EventSession", "The session that an event is about. Nothing in it is personal, unless your own texts are.",
+    "EventSession", "The session that an event is about. It has no personal data, unless your own texts are personal.",
     [
       .always("id", \.value.id.session.text, .written(like: SessionID.pattern), "The session's id."),
       .always("object", { _ in "verification_session" }, .kind, "`verification_session`."),
@@ -160,8 +160,8 @@ struct EventRendering {
         "The code of the failure or cancellation; null if there was none."),
       .ifAny(
         "result", \.value.result, .word,
-        "The place of a verified session's result: `inline` in the reply to the submit, later only what the policy "
-          + "retains; `waiting` if `expand[]=result` reads it."),
+        "Where to read a verified session's result. `waiting`: with `expand[]=result`. `inline`: in the reply to the "
+          + "submit; later only the retained values can be read."),
     ])
 
   static let delivery = Shape<Shown<DeliveryRecord>>.open(
@@ -175,7 +175,7 @@ struct EventRendering {
     ] + progress)
 
   private static let progress: [WrittenMember<Shown<DeliveryRecord>>] = [
-    .always("status", \.value.status, .word, "`dead` after the last attempt failed: retry it by hand."),
+    .always("status", \.value.status, .word, "`dead` if the last attempt failed: only you can retry it."),
     .always("attempts", \.value.attempts, .count, "Attempts since the delivery was last started."),
     .always("created", \.value.begun, .seconds, "When the delivery was started, in Unix seconds."),
     .orNull(

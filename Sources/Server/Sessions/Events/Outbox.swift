@@ -28,7 +28,7 @@ package protocol EventStore: Sendable {
   /// A page of deliveries of one status, newest events first; nil if `startingAfter` is not one of them.
   func deliveries(of relyingParty: String, _ query: DeliveryQuery) async throws(StoreError) -> DeliveryPage?
 
-  /// Revives a dead letter, which is then due at once.
+  /// Makes a dead letter pending again, and due at once.
   func retryDelivery(
     _ id: DeliveryID, of relyingParty: String, at now: Timestamp
   ) async throws(StoreError) -> DeliveryRetry
@@ -82,7 +82,7 @@ package struct DeliveryQuery: Sendable, Hashable {
   /// The event that is delivered.
   package var event: EventID?
 
-  /// Filters: every delivery of one event, or the deliveries of one status; by default dead letters.
+  /// The status to filter by; nil for every status. By default, dead letters, unless the query names an event.
   package var statusInForce: DeliveryStatus? { status ?? (event == nil ? .dead : nil) }
 }
 
@@ -165,7 +165,7 @@ package struct DeliveryRecord: Sendable, Hashable {
   package var status: DeliveryStatus
   /// The number of attempts since `begun`, including the current attempt.
   package var attempts: Int
-  /// The time when the delivery was created, or was last revived by the relying party.
+  /// The time when the delivery was created, or when the relying party last retried it.
   package var begun: Timestamp
   /// The time of the next attempt of a pending delivery.
   package var due: Timestamp
@@ -194,8 +194,7 @@ package struct WebhookEndpoint: Sendable {
   /// endpoint.
   package let id: String
   package let url: String
-  /// Each secret signs every message. There are two while receivers change over: the current secret and its
-  /// predecessor.
+  /// Each secret signs every message. During a rotation there are two: the current secret and its predecessor.
   package let secrets: [WebhookSecret]
   package let types: Set<EventType>
   /// Allowed targets in addition to public hosts on port 443.

@@ -5,8 +5,8 @@ import Mdoc
 import Trust
 
 /// All inputs of one verdict: the posted response and its challenge, the relevant trust anchors, and the signed lists
-/// of publishers. The ordinary verifier can reproduce the report from them anywhere, without a network. There is no
-/// merchant's private key, but only the secret that opens this response.
+/// of publishers. The ordinary verifier can reproduce the report from them anywhere, without a network. Contains no
+/// merchant's private key, only the secret that opens this response.
 package struct EvidenceBundle: Sendable {
   package static let mediaType = "application/octet-stream"
 
@@ -27,7 +27,7 @@ package struct EvidenceBundle: Sendable {
   let trust: TrustExcerpt
   let revocation: EvidenceRevocation
   package let report: ReportRecord
-  /// `ProofPolicy.acceptsEndOfDay` of that server.
+  /// `ProofPolicy.acceptsEndOfDay` of the server that kept the bundle.
   var acceptsEndOfDay = false
   /// The version of the program that kept the bundle.
   package var program = ProgramVersion.text
@@ -36,7 +36,7 @@ package struct EvidenceBundle: Sendable {
 extension EvidenceBundle {
   package init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceError) {
     let content = try EvidenceKey.open(sealed, with: keys)
-    // Only a holder of the key can seal a bundle that opens, so the error is the holder's.
+    // Only a holder of the key can seal a bundle that opens, so a holder caused the error.
     guard let json = try? JSON(parsing: content, values: .max), let bundle = EvidenceBundle(json) else {
       throw EvidenceError(.evidenceMalformed, "the content is not a bundle")
     }
@@ -111,8 +111,8 @@ extension EvidenceBundle {
   /// - `fault` is nil if the response is accepted again, with the same report.
   package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceError?)
 
-  /// Verifies the response again as servers do, at its time and with its trust and lists. If it is rejected or the
-  /// report differs, the bundle proves nothing: `evidence.report_mismatch`.
+  /// Verifies the response again as servers do, at the bundle's time and with its trust anchors and lists. If it is
+  /// rejected or the report differs, the bundle proves nothing: `evidence.report_mismatch`.
   package func verify(
     circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(in: .live)
   ) async -> Verification {
@@ -142,7 +142,7 @@ extension EvidenceBundle {
 /// The status of a verified session's evidence, if the relying party's policy asks for it.
 package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
-  /// An element must not be kept, or part of the response was not read: nothing can be cut out of a signed response.
+  /// An element must not be kept, or part of the response was not read. A signed response can only be kept whole.
   case declined
   /// The bundle, including revocation lists, would exceed the limits of size or depth.
   case tooLarge = "too_large"

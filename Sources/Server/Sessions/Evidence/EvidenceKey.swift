@@ -12,7 +12,7 @@ package enum EvidenceRendering {
   package enum Audit: Sendable {
     case notConsulted
     case without
-    /// The log has the bundle, but no head was noted earlier, so a later change of the log cannot be excluded.
+    /// The log contains the bundle. But no head was noted earlier, so the log may have been changed since.
     case withoutHeads
     case withHeads
   }
@@ -49,7 +49,7 @@ package enum EvidenceRendering {
 ///     "mdoc-evidence" ‖ version (1) ‖ key id (8) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 ///
 /// A bundle holds personal data and the session's keys, so it is encrypted at rest and leaves the server only in this
-/// form. The key opens nothing else of the store. If a bundle opens, a holder of the key made it, and it is unchanged.
+/// form. The key opens nothing else in the store. If a bundle opens, a holder of the key made it, and it is unchanged.
 /// Only the response's own signatures prove that the response is genuine. The server never opens a bundle.
 package final class EvidenceKey: Sendable, Hashable {
   package static let length = 32

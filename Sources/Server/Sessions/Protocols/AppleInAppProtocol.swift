@@ -58,7 +58,7 @@ package struct AppleInAppProtocol: WalletProtocol {
       if let kept {
         AppleInApp(verifier: rules.verifier, opening: kept)
       } else {
-        // Only try the keys of the challenge's merchant.
+        // Try only the keys of the challenge's merchant.
         AppleInApp(
           verifier: rules.verifier, keys: rules.relyingParty.encryptionKeys(of: merchant.merchantID),
           publishedKey: publishedKey, others: rules.relyingParty.others(than: merchant.merchantID))

@@ -20,7 +20,7 @@ struct OpenID4VPWebProtocol: WalletProtocol {
   var name: String { "openid4vp-v1-" + signing.rawValue }
   var signsAtOnce: Bool { signing != .unsigned }
 
-  /// The parameters themselves, `{"request": JWS}`, or `{"request": {"payload", "signatures"}}`.
+  /// Returns the plain parameters, `{"request": JWS}`, or `{"request": {"payload", "signatures"}}`.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
     guard let origin = context.origin else { throw .invalidMember("/origin", "is required") }
     let readers = signing == .unsigned ? [] : try context.signingReaders(for: self)
@@ -98,7 +98,8 @@ struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
 }
 
 /// The link of the European age verification profile (A.5), for devices without the Digital Credentials API: the whole
-/// request, unsigned. Nothing proves who asks, so the document types must be configured, and no element is kept.
+/// request, unsigned. Nothing authenticates the relying party, so the document types must be configured, and no element
+/// is kept.
 package struct AgeVerificationProtocol: FetchedRequestProtocol {
   package let name = "openid4vp-eu-age-verification"
 
@@ -175,11 +176,11 @@ struct AnnexBProtocol: FetchedRequestProtocol {
       throw ServiceError(.apiProtocolUnsupported, "This relying party does not offer the older profile of Annex B.")
     }
     let addresses = try context.walletAddresses(for: self)
-    // The profile has one scheme of client identifiers, x509_san_dns, and the name is the host of response_uri.
+    // The profile has one client identifier scheme, x509_san_dns; the name is the host of response_uri.
     let clientID = addresses.host
     guard try context.signingReaders(for: self).contains(where: { $0.hasDNSName(clientID) }) else {
       throw ServiceError(
-        .apiProtocolUnsupported, "No reader of this relying party is named by the host of `public_url`.")
+        .apiProtocolUnsupported, "No reader of this relying party has the host of `public_url` as a DNS name.")
     }
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
@@ -271,6 +272,6 @@ extension WalletAddresses {
 }
 
 extension ServiceError {
-  /// This server sealed the challenge, so an unreadable challenge is a bug.
+  /// An unreadable challenge is a bug, since this server sealed it.
   fileprivate static let unreadableMaterial = ServiceError(.apiInternal, "A sealed challenge cannot be read.")
 }

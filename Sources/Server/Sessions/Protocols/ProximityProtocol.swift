@@ -10,7 +10,7 @@ struct ProximityProtocol: WalletProtocol {
   let name = "iso-18013-5-proximity"
   let takesTranscriptFromCaller = true
 
-  /// `{"device_request": base64url}`. It is not signed: reader authentication needs the session's transcript.
+  /// `{"device_request": base64url}`. The request is not signed: reader authentication needs the session's transcript.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
     let made = DeviceRequest(request, additions: context.additions)
     return OutgoingRequest(

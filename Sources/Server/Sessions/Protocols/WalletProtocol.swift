@@ -3,8 +3,8 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// Makes the request for a wallet, and reads the wallet's response. Stateless: the challenge, which is serialized with
-/// the request, opens the response.
+/// Makes the request for a wallet, and reads the wallet's response. Stateless: the challenge is serialized with the
+/// request, and later opens the response.
 package protocol WalletProtocol: Sendable {
   /// The name in the API, such as `apple-in-app`.
   var name: String { get }
@@ -16,7 +16,8 @@ package protocol WalletProtocol: Sendable {
   /// True if readers sign the request when the session is created.
   var signsAtOnce: Bool { get }
 
-  /// Makes the request, with a fresh nonce and key, and the challenge. Throws if the protocol cannot serve it.
+  /// Makes the request, with a fresh nonce and key, and the challenge. Throws if the protocol cannot express the
+  /// request.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest
 
   /// Reads `data` of a submit, or a posted form, before anything is consumed. Strict about unknown members and base64.
@@ -50,7 +51,7 @@ package struct VerificationRules: Sendable {
   /// response, so evidence may keep it in place of the relying party's key. Nil if no evidence is kept.
   var didOpen: (@Sendable (SharedSecret) -> Void)?
 
-  /// The verdict on a malformed challenge: a bug, since this program sealed the challenge.
+  /// The verdict on a malformed challenge, which is a bug: this program sealed the challenge.
   func interrupted() -> Authentication { verifier.refuse([Check(.sessionInterrupted, .failed)], at: now) }
 }
 
@@ -171,7 +172,7 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
 }
 
 package enum BuiltProtocols {
-  /// All protocols, whatever keys the relying party has. Session creation rejects a protocol whose keys are missing.
+  /// All protocols, regardless of the relying party's keys. Session creation rejects a protocol whose keys are missing.
   package static func all(in mode: ServerMode) -> [any WalletProtocol] {
     let web = OpenID4VPWebProtocol.Signing.allCases.map(OpenID4VPWebProtocol.init)
     return [AppleInAppProtocol(showsSimulatedResults: mode == .test), AnnexCProtocol()] + web + [
@@ -207,7 +208,7 @@ extension RequestContext {
     return try valid(relyingParty.readers)
   }
 
-  /// Wallets refuse the signature of an expired reader without giving a reason.
+  /// Wallets refuse an expired reader's signature without giving a reason.
   private func valid(_ readers: [ReaderIdentity]) throws(ServiceError) -> [ReaderIdentity] {
     let valid = readers.filter { $0.validity?.contains(now) ?? false }
     guard !valid.isEmpty else { throw ServiceError(.readerCertificateExpired) }

@@ -79,8 +79,7 @@ enum Base62 {
 /// never printed. It ends when its session is canceled or redacted, and ten minutes after the session expired.
 package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
   package static let prefix = "vcs_"
-  /// 256 bits in base 62. The characters of the session's id come before them, except in secrets issued before schema
-  /// 6.
+  /// 256 bits in base 62. The characters of the session's id precede these, except in secrets issued before schema 6.
   private static let characters = 43
 
   /// Only for the creation reply.
@@ -168,7 +167,7 @@ package struct WalletPath: Sendable, Hashable {
     self.init(session, code)
   }
 
-  /// Replaces the id in an address of the session's wallet by this name.
+  /// Replaces the id in a wallet address of the session with this name.
   package func renaming(_ address: String) -> String {
     code.map { address.replacing(session.text, with: "\(session.text).\($0.text)") } ?? address
   }

@@ -4,9 +4,9 @@ import Mdoc
 /// The immutable report of one attempt, stored and served. Details contain names of elements, certificates or limits.
 package struct ReportRecord: Sendable, Hashable {
   package enum CheckRecord: Sendable, Hashable {
-    /// A check that this version's registry has.
+    /// A check in this version's registry.
     case known(Check)
-    /// A check that only another version's registry has, with its texts.
+    /// A check that is only in another version's registry, with its texts.
     case other(Words)
 
     package struct Words: Sendable, Hashable {
@@ -130,7 +130,7 @@ package struct LastError: Sendable, Hashable {
   package static let interrupted = LastError([Base.Reason(.sessionInterrupted)])
 }
 
-/// A value for each registered code: its stored tag, its rendered words.
+/// A value for each registered code, such as its stored tag or its rendered words.
 struct CodeTable<Value: Sendable>: Sendable {
   private let values: [Value?]
 

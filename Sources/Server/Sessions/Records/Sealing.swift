@@ -8,9 +8,9 @@ import FoundationEssentials
 ///
 ///     version (2) ‖ length of key id ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 ///
-/// Random nonces are safe for 2³² seals under one key (NIST SP 800-38D, 8.3): each session, and each kept reply without
-/// a session, has a key derived from the configured one. Version 1, sealed under the configured key itself, still
-/// opens.
+/// Random nonces are safe for 2³² seals under one key (NIST SP 800-38D, 8.3). Each session, and each kept reply without
+/// a session, therefore has its own key, derived from the configured key. Version 1, sealed under the configured key
+/// itself, still opens.
 package struct Sealer: Sendable {
   /// The bytes are not sealed in this format, by a configured key, as this field.
   package struct OpenError: Error, Sendable {}
@@ -134,7 +134,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// The plaintext of a result. If reading it requires a response code, with the code's hash.
+/// The plaintext of a result, with the hash of the response code if reading requires one.
 enum KeptResult {
   private static let hashMember = "response_code_sha256"
 

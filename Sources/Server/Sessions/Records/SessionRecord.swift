@@ -13,7 +13,7 @@ package struct SessionAddress: Sendable, Hashable {
   }
 }
 
-/// A text by a name or a language.
+/// A text with its name or language.
 package struct NamedText: Sendable, Hashable {
   package let name: String
   package let value: String
@@ -23,10 +23,11 @@ package struct NamedText: Sendable, Hashable {
 package struct SessionContent: Sendable, Hashable {
   package let request: PresentationRequest
   package let origin: String?
-  /// The address after the wallet's response. Reading the result then requires a response code.
+  /// The address to which the wallet sends the person after its response. Reading the result then requires a response
+  /// code.
   package let redirectURI: String?
   package let page: HostedPageOptions?
-  /// The registration certificate of its requests.
+  /// Selects the registration certificate of the session's requests.
   package let intendedUseID: String?
   package let clientReferenceID: String?
   package let metadata: [NamedText]
@@ -128,10 +129,10 @@ package struct SessionRecord: Sendable, Hashable {
   package func state(at now: Timestamp) -> SessionState { state.seen(at: now, expiresAt: expiresAt) }
 }
 
-/// The values of a verified session that are kept after its reply, each until its day. The record remains until the
-/// last value is erased.
+/// The values of a verified session that are kept after its reply, each until its retention period ends. The record
+/// remains until the last value is erased.
 package struct KeptValues: Sendable, Hashable {
-  /// Sealed values of one day.
+  /// Sealed values that are erased at the same time.
   package struct Part: Sendable, Hashable {
     package let eraseAt: Timestamp
     package let sealed: [UInt8]
@@ -155,7 +156,7 @@ package struct KeptValues: Sendable, Hashable {
   /// The next erasure; nil if nothing remains to erase, so that the record may be deleted.
   package var nextErasure: Timestamp? { (parts.map(\.eraseAt) + [evidenceUntil].compactMap { $0 }).min() }
 
-  /// Erases due values. Returns true if the evidence was among them.
+  /// Erases due values. Returns true if the evidence was also erased.
   package mutating func erase(dueAt now: Timestamp) -> Bool {
     parts.removeAll { $0.eraseAt <= now }
     guard let evidenceUntil, evidenceUntil <= now else { return false }
@@ -211,7 +212,8 @@ package enum SessionStatus: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A session's state, with the data of that state only: `requires_input` → `processing` → `verified` | `failed` |
-/// `canceled`; or `canceled`, `expired`; afterwards `redacted`. One challenge, one attempt: there is no way back.
+/// `canceled`; or `canceled`, `expired`; afterwards `redacted`. A challenge allows one attempt, and no transition goes
+/// back.
 package enum SessionState: Sendable, Hashable {
   case requiresInput
   case processing(Attempt)

@@ -70,7 +70,7 @@ final class UsageEstimates: Sendable {
     entries.withLock { entries in entries[relyingParty].map { $0.hasNews && !$0.isCounting && now >= $0.due } ?? false }
   }
 
-  /// True if the last count is too old for a refusal, and a new count may begin.
+  /// True if the last count is too old to justify a refusal, and a new count may begin.
   func isStale(_ relyingParty: String, at now: Timestamp) -> Bool {
     entries.withLock { entries in
       guard let entry = entries[relyingParty] else { return true }
@@ -152,7 +152,7 @@ extension VerificationService {
 }
 
 extension JSON {
-  /// The bytes of the JSON text, not counting those that escapes add.
+  /// The bytes of the JSON text, without the bytes that escapes add.
   var plainBytes: Int {
     switch self {
     case .object(let members): members.reduce(2) { $0 + $1.name.utf8.count + 4 + $1.value.plainBytes }
@@ -191,7 +191,7 @@ final class AdmissionGate: Sendable {
 
   func leave(_ party: Flow) { counts.withLock { Self.add(-1, party, &$0) } }
 
-  /// Lends this response's slot during the body. Afterwards the response continues even without a slot, since its
+  /// Lends this response's slot while `body` runs. Afterwards the response continues even without a slot, since its
   /// challenge is consumed.
   func lend<R: Sendable>(of party: Flow, while body: () async -> R) async -> R {
     leave(party)
@@ -244,7 +244,7 @@ final class ProofSlots: Sendable {
   }
 }
 
-/// Lets each relying party read a few lists at a time. Further reads of the party wait, without delaying other parties.
+/// Lets each relying party read a few lists at a time. The party's further reads wait, without delaying other parties.
 final class ListSlots: Sendable {
   private struct Party {
     var running = 0
@@ -254,7 +254,7 @@ final class ListSlots: Sendable {
 
   private let parties = Locked<[String: Party]>([:])
 
-  /// Reads in the relying party's turn.
+  /// Reads once the relying party has a free slot.
   /// - Throws: `api.overloaded` if too many of its reads are waiting.
   func take<Value: Sendable>(
     _ relyingParty: String, _ read: () async throws(StoreError) -> Value

@@ -76,8 +76,8 @@ package struct RelyingParty: Sendable {
 
 /// The days for which a relying party keeps elements requested with `intent_to_retain`.
 package struct RetentionPolicy: Sendable, Hashable {
-  /// The days if a request states none. Nil: the request tells the wallet no days, and values are kept as long as the
-  /// session's record.
+  /// The days for requests that state none. If nil, such a request tells the wallet no days, and values are kept as
+  /// long as the session's record.
   package let days: Int?
   /// The maximum number of days that a request may state.
   package let longest: Int
@@ -122,9 +122,9 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   /// True to tell a wallet that its response was rejected. Nil: in staging and test mode the wallet is told, with the
   /// reason.
   package var walletFeedback: Bool?
-  /// The address after a session without `redirect_uri` and `return_url` (HAIP 1.0, 5.1).
+  /// The address to which wallets send people after a session without `redirect_uri` and `return_url` (HAIP 1.0, 5.1).
   package var redirectURI: String?
-  /// Schemes of the relying party's own apps, for the way back from the wallet.
+  /// Schemes of the relying party's own apps, to which a wallet may return.
   package var redirectSchemes: [String] = []
   /// Origins of wallets that are web pages; `*` means any.
   package var walletOrigins: [String] = []
@@ -254,7 +254,7 @@ package struct HostedPageOptions: Sendable, Hashable {
   /// The address to which the page sends the person at the end, at one of the relying party's origins.
   package let returnURL: String?
 
-  /// `returnURL` with the session's id in its query. The response code is appended.
+  /// `returnURL` with the session's id in its query. The page appends the response code.
   func returnAddress(for id: SessionID) -> String? {
     returnURL.map { $0 + ($0.contains("?") ? "&" : "?") + "session=" + id.text }
   }

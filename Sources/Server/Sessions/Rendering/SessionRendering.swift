@@ -100,7 +100,7 @@ struct SessionView: Sendable {
       "url", { view in view.clientSecret.flatMap { view.page?.unlocked(by: $0) } }, .written(),
       "The hosted page, with the client secret in its fragment. Only in the reply that creates the session, and "
         + "only if the relying party has a page."),
-    .ifAny("origin", \.record.content?.origin, .written(), "The origin of the page that asks, if one was given.")
+    .ifAny("origin", \.record.content?.origin, .written(), "The origin of the requesting page, if one was given.")
       .when(\.isForAPIKey),
     .always("requests", \.record.offers, requests, "One request for each protocol, for the wallet.")
       .when { $0.has(.requests) },
@@ -124,13 +124,13 @@ struct SessionView: Sendable {
       "The response of Apple's simulator or test profile, in test mode only. It proves nothing."),
     .orNull(
       "result_expires_at", \.record.results.expiresAt, .seconds,
-      "When a waiting result ceases to be readable, in Unix seconds."
+      "When a waiting result expires, in Unix seconds."
     ).when(\.isForAPIKey),
     .ifAny(
       "evidence", { $0.record.results.seen(at: $0.now).evidence }, .word,
       "Whether a sealed bundle is kept, if the relying party's policy asks for evidence."
     ).when(\.isForAPIKey),
-    .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before it.")
+    .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before the attempt.")
       .when { $0.isForAPIKey && $0.has(.report) },
     .orNull(
       "last_error", \.lastError, LastError.shape, "The reason for a failure or cancellation; null without one."),
@@ -164,7 +164,7 @@ extension LastError {
     "FailureReason", "One failed check.",
     [
       .always("code", \.code, .verdictCode, "The check."),
-      .orNull("document", \.document, .count, "The document's index in the response; null if it is about the whole."),
+      .orNull("document", \.document, .count, "The document's index in the response; null for the whole response."),
       .always("clause", \.clause, .written(), "The clause of the standard that the response violates."),
       .ifAny("detail", \.detail, .written(), Shape<String>.detail),
     ])
@@ -177,13 +177,13 @@ extension Page {
       [
         .always("object", { _ in "list" }, .kind, "`list`."),
         .always("data", \.entries, entry.list, "The entries of this page."),
-        .always("has_more", \.hasMore, .flag, "Whether more follow: ask for them with `starting_after`."),
+        .always("has_more", \.hasMore, .flag, "Whether there are more entries: read them with `starting_after`."),
       ])
   }
 }
 
 extension Shape where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
-  /// One of the words of a list that may grow.
+  /// One of a list of words. Later versions may add words.
   static var word: Shape {
     let form = Shape<String>.written(Value.allCases.map(\.rawValue))
     return Shape(form.schema, read: { json, _, _ in json.string.flatMap(Value.init) }, write: { .string($0.rawValue) })
@@ -207,7 +207,7 @@ extension Shape<String> {
     "VerdictCode", Code.allCases.filter { $0.httpStatus == 200 || $0 == .trustStoreEmpty }, "The code of a check.")
 
   static let detail =
-    "The found and the expected: names of members, elements, certificates or limits, "
+    "The found and expected values: names of members, elements, certificates or limits, "
     + "never an element's value."
 }
 
@@ -256,7 +256,7 @@ package enum ReportRendering {
       .always(
         "outcome", \.outcome, .written(Check.Outcome.allCases.map(\.rawValue)),
         "`not_run` is never the same as `passed`; a `warning` does not reject."),
-      .always("clause", \.clause, .written(), "The clause of the standard that asks for the check."),
+      .always("clause", \.clause, .written(), "The clause of the standard that requires the check."),
       .ifAny("detail", \.detail, .written(), Shape<String>.detail),
     ])
 

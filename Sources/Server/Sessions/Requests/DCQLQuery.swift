@@ -2,8 +2,8 @@ import Base
 import Mdoc
 import Presentation
 
-/// A DCQL query (OpenID4VP 1.0, 6) that another stack sent, as far as a `PresentationRequest` has the same meaning.
-/// Any other query is refused: an unchecked condition must not look checked.
+/// A DCQL query (OpenID4VP 1.0, 6) that another stack sent. A query that a `PresentationRequest` cannot express is
+/// refused: an unchecked condition must not look checked.
 package struct DCQLQuery: Equatable, Sendable {
   struct Credential: Equatable, Sendable {
     struct Claim: Equatable, Sendable {
@@ -103,7 +103,7 @@ extension DCQLQuery.Credential {
       let wanted = claims.filter { claim in sets.contains { $0.contains(claim) } }
       return document(wanted.map { $0.element(isRequired: shared.contains($0)) })
     }
-    // At each position a set has one of several claims, and every combination is one of the sets.
+    // Each position has several alternative claims, and the sets are all combinations of them.
     let width = sets[0].count
     let columns = (0..<width).map { position in
       sets.reduce(into: [Claim]()) { column, set in

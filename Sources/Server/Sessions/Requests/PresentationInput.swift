@@ -15,7 +15,7 @@ struct PresentationInput: Equatable, Sendable {
 
   typealias Getter<Root> = @Sendable (Root) -> PresentationInput
 
-  /// Nothing asked for.
+  /// A request for nothing.
   static let none = PresentationInput(documents: [], requiresAllDocuments: false)
 
   static func documents<Root>(
@@ -36,8 +36,8 @@ struct PresentationInput: Equatable, Sendable {
     .optional(
       "all_documents", { of($0).requiresAllDocuments }, .flag, or: false,
       """
-      Whether all documents must come. `apple-in-app` returns one document, so there it must be false. Two documents \
-      of one type must then each ask for `document_number`, required and without alternatives or `zk`.
+      Whether all documents must be returned. Must be false with `apple-in-app`, which returns one document. If true, \
+      two documents of one type must each ask for `document_number`, required and without alternatives or `zk`.
       """)
   }
 
@@ -75,8 +75,8 @@ struct DocumentInput: Equatable, Sendable {
       "age_over", \.ageOver, age.list(0...Limits.requestedElements), or: [],
       """
       Ages in years; for each, the result says whether the person has reached it. At most two different ages, counted \
-      together with `minimum_age` and requested `age_over_NN` elements. From 1 to 99, or to 125 with `apple-in-app`, \
-      where they cannot be asked for beside `age_in_years`.
+      together with `minimum_age` and requested `age_over_NN` elements. From 1 to 99. With `apple-in-app` from 1 to \
+      125, and not together with `age_in_years`.
       """),
     .optional(
       "minimum_age", \.minimumAge, age,
@@ -94,7 +94,7 @@ struct DocumentInput: Equatable, Sendable {
       element must have `intent_to_retain` true. The relying party's configuration may have a lower bound.
       """),
     .optional(
-      "zk", \.proofs, .choice("ZeroKnowledge", "Whether a proof replaces a document."), or: .off,
+      "zk", \.proofs, .choice("ZeroKnowledge", "Whether a zero-knowledge proof replaces a document."), or: .off,
       """
       Whether a zero-knowledge proof may, or must, replace the document. It proves one to four elements of one \
       namespace, without alternatives, and hides all others. Not with `apple-in-app` or \
@@ -144,8 +144,8 @@ struct ElementInput: Equatable, Sendable {
     .optional(
       "alternatives", \.alternatives, ElementReference.shape.list(1...Limits.elementAlternatives), or: [],
       """
-      Other elements that satisfy the request in its place, the preferred one first, each once. They are kept as \
-      long as it is. Not with `apple-in-app` or `openid4vp-iso-18013-7-annex-b`.
+      Other elements that satisfy the request instead, in order of preference, each once. They are kept as long as \
+      this element. Not with `apple-in-app` or `openid4vp-iso-18013-7-annex-b`.
       """))
 }
 
@@ -177,7 +177,7 @@ package struct RequestTemplate: Equatable, Sendable {
         ], requiresAllDocuments: false))
   }
 
-  /// Records requests that no session could make, neither over the web nor in an iPhone app.
+  /// Records the faults of a request that no session could make, neither over the web nor in an iPhone app.
   package func check(under policies: RelyingParty.Policies, at pointer: String, _ faults: inout Faults) {
     func check(_ family: ProtocolFamily, _ faults: inout Faults) {
       let decoder = PresentationRequestDecoder(
@@ -190,7 +190,7 @@ package struct RequestTemplate: Equatable, Sendable {
   }
 }
 
-/// Makes a `PresentationRequest` of requested documents, by the rules that no schema states.
+/// Makes a `PresentationRequest`, and checks the rules that no schema states.
 package struct PresentationRequestDecoder: Sendable {
   private let family: ProtocolFamily
   private let protocols: [String]
@@ -199,7 +199,7 @@ package struct PresentationRequestDecoder: Sendable {
   private let circuits: [KnownCircuit]
   private let revocation: RevocationPolicy
 
-  /// The family decides on age thresholds: 1–125 in-app, 1–99 elsewhere, and no `age_in_years` beside one in-app.
+  /// The family decides the allowed age thresholds: 1–125 in-app, 1–99 elsewhere. In-app, `age_in_years` excludes them.
   /// - Parameter protocols: the offered protocols of the family. Empty for a DeviceResponse without a protocol.
   package init(
     for family: ProtocolFamily, protocols: [String] = [], retention: RetentionPolicy = RetentionPolicy(),
@@ -351,7 +351,7 @@ package struct PresentationRequestDecoder: Sendable {
     ]
   }
 
-  /// The days of the element, otherwise of its document, otherwise of the policy.
+  /// The element's days, otherwise its document's, otherwise the policy's.
   private func retention(
     _ input: ElementInput, keptFor days: Int?, at pointer: String, _ faults: inout Faults
   ) -> Retention {

@@ -63,7 +63,7 @@ package protocol SessionStore: EventStore, AuditStore {
   /// Releases the key, since a 5xx is not kept. A reply kept in the transaction of its change remains.
   func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError)
 
-  /// The relying party's usage. Sessions and replies from before schema 4 count as their overhead.
+  /// The relying party's usage. Sessions and replies from before schema 4 count only as overhead.
   func usage(of relyingParty: String, at now: Timestamp) async throws(StoreError) -> StoreUsage
   /// Marks expired sessions, erases values past their retention, deletes old rows: at most `limit` rows of each kind.
   func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount

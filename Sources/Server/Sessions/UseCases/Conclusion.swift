@@ -218,7 +218,7 @@ struct EvidenceDraft: Sendable {
         trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation, report: report,
         acceptsEndOfDay: service.configuration.proofs?.acceptsEndOfDay ?? false)
       let content = bundle.json.serialized()
-      // Otherwise an unreadable bundle would be detected too late.
+      // Read the bundle back: later, an unreadable bundle would be detected too late.
       guard let json = try? JSON(parsing: content, values: .max), EvidenceBundle(json) != nil else {
         return (.tooLarge, nil)
       }

@@ -101,7 +101,7 @@ package struct NewSession: Sendable {
     apple = Self.apple(body.appleMerchantID, family, party, &faults)
     let registration = Self.registration(body.intendedUseID, family, party, &faults)
     self.registration = registration
-    // The indexes in the request and in the input agree only if every document was read.
+    // Only if every document was read do the request and the input have the same indexes.
     if let registration, faults.isEmpty { Self.requireRegistered(request, by: registration, &faults) }
     content = SessionContent(
       request: request, origin: body.origin, redirectURI: redirectURI, page: page,
@@ -256,10 +256,10 @@ package struct NewSession: Sendable {
   }
 }
 
-/// The address after a wallet's response: an address of the relying party.
+/// The relying party's address to which a wallet sends the person after its response.
 package enum RedirectURI {
-  /// The origin of the address; nil if the address is not absolute (RFC 3986, 4.3) or its origin is not, byte for byte,
-  /// one of `origins`.
+  /// The origin of the address. Nil if the address is not absolute (RFC 3986, 4.3), or its origin does not equal one of
+  /// `origins` byte for byte.
   package static func origin(of address: String, among origins: [String]) -> String? {
     guard isAbsolute(address) else { return nil }
     // A path, a query or nothing follows the origin: `https://shop.example@evil.example` is not an address of the shop.
@@ -276,7 +276,7 @@ package enum RedirectURI {
     return address + mark + "response_code=" + code.text
   }
 
-  /// The characters of RFC 3986, 2, without `#`.
+  /// Allows the characters of RFC 3986, 2, without `#`.
   static func isAbsolute(_ address: String) -> Bool {
     address.contains("://")
       && address.utf8.allSatisfy { $0.isAlphanumeric || "-._~:/?[]@!$&'()*+,;=%".utf8.contains($0) }
@@ -312,8 +312,8 @@ package struct CreateSessionBody: Equatable, Sendable {
       """
       The protocols to offer, each once. The wallet responds once, by one of them. `apple-in-app`, \
       `iso-18013-5-proximity` and `openid4vp-iso-18013-7-annex-b` are each offered without others. `org-iso-mdoc` and \
-      `openid4vp-v1-…` go together, and with them one of `openid4vp` and `openid4vp-eu-age-verification`. The latter \
-      asks for its configured document types, keeps no element, and holds only a short request.
+      `openid4vp-v1-…` can be offered together, along with one of `openid4vp` and `openid4vp-eu-age-verification`. The \
+      latter allows only its configured document types and short requests, and no `intent_to_retain`.
       """),
     PresentationInput.documents(\.asked, isOptional: true), PresentationInput.allDocuments(\.asked),
     PresentationInput.purposeHint(\.asked),
@@ -323,15 +323,15 @@ package struct CreateSessionBody: Equatable, Sendable {
     .optional(
       "origin", \.origin, .text(),
       """
-      The origin of the page or Android app that asks: one of the relying party's, exactly as configured. Required \
-      with `org-iso-mdoc` and `openid4vp-v1-…`.
+      The origin of the requesting page or Android app: one of the relying party's `origins`, exactly as configured. \
+      Required with `org-iso-mdoc` and `openid4vp-v1-…`.
       """),
     .optional(
       "redirect_uri", \.redirectURI, address,
       """
       Where the wallet sends the person afterwards: an address at one of the relying party's origins, without a \
-      fragment; the response code is added as the fragment. Or an app by one of its `redirect_schemes`, with the code \
-      in the query. Only with a protocol by redirect or QR code.
+      fragment; the response code is added as the fragment. Or an app's address with one of its `redirect_schemes`; \
+      the code is then added to the query. Only with a protocol by redirect or QR code.
       """),
     .optional(
       "purpose", \.purpose, .text(1...Limits.purposeCharacters),
@@ -343,7 +343,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       "return_url", \.returnURL, address,
       """
       Where the hosted page sends the person afterwards: an address at one of the relying party's origins, without a \
-      fragment; the session's id and the response code are added to the query. Only where the session has a hosted \
+      fragment; the session's id and the response code are added to the query. Only for a session with a hosted \
       page.
       """),
     .optional(
@@ -361,7 +361,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       "Seconds for which the session accepts a response."),
     .optional(
       "client_reference_id", \.clientReferenceID, .text(1...Limits.metadataValueCharacters),
-      "Your own name for this attempt. Replies about the session include it."),
+      "Your own id for this session. Replies about the session include it."),
     .optional("metadata", \.metadata, .metadata, or: [], "Further texts that you want to store with the session."))
 
   /// Replaces a template's name by its request.
@@ -381,7 +381,7 @@ package struct CreateSessionBody: Equatable, Sendable {
   /// Any text is allowed: the server decides which protocols it offers.
   private static let protocols = Shape.text().described(
     by: .oneOf("PresentationProtocol", ProtocolFamily.allCases.flatMap(\.protocolNames)).described(
-      "A way to ask a wallet and to get its response.")
+      "A protocol for the request to a wallet and for its response.")
   ).list(1...8)
 
   private static let address = Shape.text(1...2048, like: "^[A-Za-z0-9+.-]+://[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=%-]*$")

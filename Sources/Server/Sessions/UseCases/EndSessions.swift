@@ -50,7 +50,7 @@ extension VerificationService {
     guard let wallet = protocols[offer.protocolName] else { throw ServiceError(.apiProtocolUnsupported) }
     do throws(ServiceError) {
       var reply = try await reply(to: .refusal(code), by: wallet, of: address, as: caller, claim: claim)
-      // The metrics count responses.
+      // Not a response, so the metrics do not count it.
       (reply.verification, reply.code) = (nil, nil)
       return reply
     } catch { throw error.code == .sessionAlreadyUsed ? Self.wrongState : error }

@@ -2,8 +2,8 @@ import Base
 import Cryptography
 import Presentation
 
-/// Work with relying parties' keys that tokens hold. A token may be slow or away: its work is done on its own threads,
-/// in bounded time, and before anything is consumed.
+/// Work with relying parties' keys that tokens hold. A token may be slow or unavailable: its work is done on its own
+/// threads, in bounded time, and before anything is consumed.
 extension VerificationService {
   /// Runs work that may use these keys: on the threads of their token, if one holds any, otherwise on this thread.
   /// - Throws: `api.key_unavailable`, or what the work throws.
@@ -16,8 +16,8 @@ extension VerificationService {
     return try result.get()
   }
 
-  /// The secret that opens this envelope, if a token holds the merchant's key. It is agreed on before the challenge is
-  /// consumed, and nothing is decrypted with it until then.
+  /// The secret that opens this envelope, if a token holds the merchant's key. It is derived before the challenge is
+  /// consumed, and decrypts nothing until then.
   func opening(
     _ response: WalletResponse, by wallet: any WalletProtocol, for party: RelyingParty,
     to session: SessionAddress? = nil
@@ -25,7 +25,7 @@ extension VerificationService {
     guard wallet is AppleInAppProtocol, case .response(.bytes(let envelope)) = response else { return nil }
     let keys = party.apple.flatMap(\.encryptionKeys).filter { $0.held != nil }
     guard !keys.isEmpty else { return nil }
-    // The token does no work for a session that takes no response.
+    // The token does no work for a session that no longer accepts a response.
     if let session, try await record(at: session).consumeRefusal(protocolName: wallet.name, at: clock()) != nil {
       return nil
     }
@@ -37,7 +37,7 @@ extension VerificationService {
     }
   }
 
-  /// The tokens that hold keys of relying parties, and whether each would do its work now.
+  /// The tokens that hold keys of relying parties, and whether each is available now.
   package func heldKeys() async -> [(holder: String, isAvailable: Bool)] {
     let keys = relyingParties.all.flatMap { $0.readers.map(\.key) + $0.apple.flatMap(\.encryptionKeys) }
     let holders = Dictionary(grouping: keys.compactMap(\.held), by: \.holder)

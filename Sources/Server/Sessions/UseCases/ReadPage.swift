@@ -99,11 +99,11 @@ struct PageView: Sendable {
     .ifAny("privacy_url", \.page.privacyURL, .written(), "The relying party's privacy notice."),
     .ifAny(
       "return_url", { $0.options.returnAddress(for: $0.record.address.id) }, .written(),
-      "The page's final address for the person, with the session's id in the query; the page appends its "
+      "The address to which the page sends the person, with the session's id in the query; the page appends its "
         + "`response_code`."),
     .ifAny(
       "redirect_uri", \.content.redirectURI, .written(),
-      "The wallet's final address for the person, with the response code."),
+      "The address to which the wallet sends the person, with the response code."),
   ]
 
   private static let request: [WrittenMember<PageView>] = [

@@ -110,7 +110,7 @@ extension SessionQuery {
       $0.startingAfter = $1
     },
     .choice(SessionStatus.self, "status", "SessionStatus", "Only sessions of this status.") { $0.status = $1 },
-    text("client_reference_id", Limits.metadataValueCharacters, "Only sessions with this id of yours.") {
+    text("client_reference_id", Limits.metadataValueCharacters, "Only sessions with this `client_reference_id`.") {
       $0.clientReferenceID = $1
     },
     .whole(

@@ -7,9 +7,9 @@ import Presentation
 /// `POST /v1/verifications`: the verdict on a response that another stack requested and received.
 ///
 /// The caller gives the session transcript, or the values from which its protocol builds the transcript. Only the
-/// caller knows that the transcript is its own. It is responsible for the challenge's single use; with `nonce_id`, this
-/// server is. Otherwise the response is verified like a submitted response. Only its report and its audit entry are
-/// kept.
+/// caller knows that the transcript is its own. The caller also ensures the challenge's single use; with `nonce_id`,
+/// this server does. Otherwise the response is verified like a submitted response. Only its report and its audit entry
+/// are kept.
 extension VerificationService {
   /// 200 for any verdict.
   package func verify(
@@ -49,10 +49,10 @@ extension VerificationService {
     }
   }
 
-  /// Consumes the caller's name of a challenge, durably and before anything is opened. A crash before the verification
-  /// releases the name.
+  /// Consumes the caller's `nonce_id` of a challenge, durably and before anything is opened. If the process crashes
+  /// before the verification, the `nonce_id` can be used again.
   private func useUp(_ nonceID: String, of party: RelyingParty) async throws(ServiceError) {
-    // No request has this method, so no Idempotency-Key collides with the name.
+    // No request has this method, so no Idempotency-Key collides with a `nonce_id`.
     let claim = try IdempotencyClaim(
       IdempotencyRequest(key: nonceID, method: "nonce", path: VerificationBody.path, body: []), of: party.id)
     let start = try await stored { store throws(StoreError) in try await store.beginIdempotent(claim, at: clock()) }
@@ -186,9 +186,9 @@ package struct VerificationBody: Equatable, Sendable {
   package static let shape = Shape<VerificationBody>.object(
     "CreateVerification",
     """
-    A received response; its challenge: exactly one of `session_transcript`, `openid4vp`, `openid4vp_dc_api`, \
-    `org_iso_mdoc` and `apple_in_app`; and its request: exactly one of `request`, `dcql_query` and \
-    `device_request`.
+    A received response, with its challenge and its request. For the challenge, send exactly one of \
+    `session_transcript`, `openid4vp`, `openid4vp_dc_api`, `org_iso_mdoc` and `apple_in_app`. For the request, send \
+    exactly one of `request`, `dcql_query` and `device_request`.
     """, VerificationBody.init,
     Field(
       "response", \.response, .someBase64URL,

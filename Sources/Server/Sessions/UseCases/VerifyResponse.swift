@@ -19,13 +19,13 @@ extension VerificationService {
         if wallet.takesTranscriptFromCaller {
           throw ServiceError(.apiForbidden, "Submit responses by `\(wallet.name)` with an API key.")
         }
-        // If a wallet posts, the address identifies the page whose link the wallet followed. If a page submits, it does
-        // not.
+        // The address to which a wallet posts identifies the page whose link the wallet followed. A submit has no such
+        // address.
         if wallet is any FetchedRequestProtocol {
           throw ServiceError(.apiForbidden, "Responses by `\(wallet.name)` are posted by the wallet itself.")
         }
       } else if input.code != nil {
-        throw ServiceError(.apiForbidden, "`\(PostedParameters.codeHash)` is for the holders of client secrets.")
+        throw ServiceError(.apiForbidden, "`\(PostedParameters.codeHash)` is allowed only with a client secret.")
       }
       let response = try await read(input.data, by: wallet, for: address)
       return try await reply(to: response, by: wallet, of: address, as: caller, code: input.code, claim: claim)
@@ -84,7 +84,7 @@ extension VerificationService {
 
   struct Attempted {
     let record: SessionRecord
-    /// The conclusion; nil if the session was redacted or timed out. Nobody then gets a result.
+    /// The conclusion; nil if the session was redacted or timed out. No caller then gets a result.
     let conclusion: Conclusion?
     let time: Timestamp
   }
@@ -92,7 +92,7 @@ extension VerificationService {
   /// Makes the one attempt at a session's challenge: consume (commit) → open → verify → outcome (commit). After the
   /// consumption every fault makes the session failed. If the second commit is missing, the session counts as
   /// interrupted.
-  /// - Parameter completion: makes the reply to keep in the outcome's transaction from the changed session.
+  /// - Parameter completion: makes a reply from the changed session, which the outcome's transaction keeps.
   func verify(
     _ response: WalletResponse, by wallet: any WalletProtocol, to address: SessionAddress, as caller: Caller,
     code: ResponseCodeHash? = nil,
@@ -217,7 +217,7 @@ extension VerificationService {
 package struct ConsumedChallenge: ~Copyable, Sendable {
   package let session: SessionID
   package let protocolName: String
-  /// `data` of the session's entry. Never inlined: evidence keeps it longer than the challenge lives.
+  /// `data` of the session's entry. Never inlined: evidence keeps the data longer than the challenge exists.
   package var requestData: JSONText { @inline(never) get { givenOut } }
   private let givenOut: JSONText
   package let material: SecretBytes
@@ -263,7 +263,7 @@ package struct SubmitBody: Equatable, Sendable {
     "The parameters that a wallet posts (OpenID4VP 1.0, 8)."
   ).titled("PostedResponseData")
 
-  /// `{protocol, data}` of one kind. A pattern separates the kinds, since generators make a type of each enumeration.
+  /// `{protocol, data}` of one kind. A pattern separates the kinds, since generators make a type for each enumeration.
   private static func object(
     _ title: String, _ summary: String, _ data: Shape<JSON>, of protocols: [String] = []
   ) -> Shape<SubmitBody> {
@@ -275,8 +275,8 @@ package struct SubmitBody: Equatable, Sendable {
       .optional(
         PostedParameters.codeHash, \.code, .responseCodeHash,
         """
-        Only with a client secret: the SHA-256 of a response code that the page made, in base64url. The session \
-        is then read with that code, and the reply has no code.
+        Only with a client secret: the SHA-256 of a response code that the page made, in base64url. Reading the \
+        result then requires that code, and the reply contains no code.
         """))
   }
 

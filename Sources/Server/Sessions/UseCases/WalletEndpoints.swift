@@ -177,10 +177,10 @@ package enum PostedParameters {
       "response": Schema.text.orNull.described(
         "The encrypted response, a compact JWE. Send exactly one of `response`, `vp_token` and `error`."),
       "vp_token": token.described(
-        isForm ? "The presentations, as JSON text." : "An object: the presentations, by the request's queries."),
-      "state": Schema.text.orNull.described("The request's `state`; required with `error` where the wallet posts."),
+        isForm ? "The presentations, as JSON text." : "An object: the presentations, by their queries' ids."),
+      "state": Schema.text.orNull.described("The request's `state`; required with `error` if the wallet itself posts."),
       "presentation_submission": token.described(
-        "The description that wallets of ISO/IEC TS 18013-7, Annex B, send with it."),
+        "Sent with `vp_token` by wallets of ISO/IEC TS 18013-7, Annex B."),
       "error": Schema.text.orNull.described("The wallet's refusal (OpenID4VP 1.0, 8.5), such as `access_denied`."),
       "error_description": Schema.text.orNull.described("The wallet's own words; kept with the session."),
     ])

@@ -79,8 +79,8 @@ package final class SQLiteConnection: DatabaseConnection {
     // 4096 writes twice as much.
     try execute("PRAGMA page_size = 2048")
     try execute("PRAGMA journal_mode = WAL")
-    // In WAL mode NORMAL does not sync the log at COMMIT: a power cut could undo the consume of a challenge whose
-    // response was verified, and the same response would be accepted twice.
+    // In WAL mode NORMAL does not sync the log at COMMIT. A power cut could then undo the consume of a verified
+    // response's challenge, and the same response would be accepted twice.
     try execute("PRAGMA synchronous = FULL")
     // Every group changes the same few pages. A checkpoint copies each page into the file only once.
     let page = try first("PRAGMA page_size") { $0.integer(0) } ?? 4_096
@@ -113,7 +113,7 @@ package final class SQLiteConnection: DatabaseConnection {
   private func prepare(_ sql: String) throws(StoreError) -> OpaquePointer {
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?
-    // SQLite numbers `?1`; SQLite takes `$1` for a name.
+    // SQLite numbers `?1`, but takes `$1` for a name.
     let numbered = sql.replacing("$", with: "?")
     let status = sqlite3_prepare_v3(database, numbered, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     guard status == SQLITE_OK, let statement else { throw StoreError(sqlite: status, on: database) }
@@ -206,8 +206,8 @@ package final class SQLiteConnection: DatabaseConnection {
 
   // MARK: The file
 
-  /// Checks that the path still leads to the open file: in a deleted or replaced file, a consumed challenge would be
-  /// open again after the process ends.
+  /// Checks that the path still leads to the open file. Otherwise consumed challenges would be open again after the
+  /// process ends.
   func checkInPlace() throws(StoreError) {
     var hasMoved: Int32 = 0
     let status = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)

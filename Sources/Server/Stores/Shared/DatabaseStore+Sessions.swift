@@ -159,8 +159,8 @@ extension DatabaseStore {
 
   package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await perform("report", .read) { connection throws(StoreError) in
-      // At most one of the conditions matches: a report that is found by its session has no `report_id`, and the id of
-      // a verification is no session's.
+      // At most one of the conditions matches: a report that is found by its session has no `report_id`, and a
+      // verification's id is never a session's id.
       try connection.first(
         """
         SELECT report FROM sessions WHERE id = $1 AND relying_party = $3 AND report_id IS NULL
