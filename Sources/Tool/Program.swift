@@ -19,7 +19,7 @@ struct MdocTool {
 enum Program {
   /// All verbs. A new verb needs one line here.
   static let root = Command(
-    "mdoc", "verify ISO/IEC 18013-5 mobile documents, and run the server for it",
+    "mdoc", "verify ISO/IEC 18013-5 mobile documents, from files or as a server",
     sections: [
       "Begin": [DemoCommand.command, InitCommand.command, ServeCommand.command],
       "Verify": [VerifyCommand.command, InspectCommand.command, CodesCommand.command, CatalogueCommand.command],

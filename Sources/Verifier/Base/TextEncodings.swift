@@ -4,10 +4,10 @@ import FoundationEssentials
 public enum Hex {
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
     // Code for any collection is not specialised in other modules: each step would allocate.
-    bytes.withContiguousStorageIfAvailable { encode(buffer: $0) } ?? Array(bytes).withUnsafeBufferPointer { encode(buffer: $0) }
+    bytes.withContiguousStorageIfAvailable(encodeBuffer) ?? Array(bytes).withUnsafeBufferPointer(encodeBuffer)
   }
 
-  private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>) -> String {
+  private static func encodeBuffer(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { text in
       var index = 0
       for byte in bytes {

@@ -24,8 +24,8 @@ public final class TokenModule: Sendable {
     var idle: [CK_SLOT_ID: [CK_SESSION_HANDLE]] = [:]
     /// PINs that tokens have refused: a token locks itself after a few.
     var refused: [(token: [UInt8], pin: SharedSecret)] = []
-    /// The end of the time in which no new life is tried, since the last one failed; and the same by name, for tokens
-    /// that the module does not have.
+    /// The module is not initialised again before `pause`, since the last attempt failed. `absences` has the same by
+    /// name, for tokens that the module does not have.
     var pause: Int64 = 0
     var absences: [String: Int64] = [:]
   }
@@ -116,7 +116,8 @@ public final class TokenModule: Sendable {
     }
   }
 
-  /// Some modules see a new token only in a new life. But a token that is absent must not end other tokens' sessions.
+  /// Some modules see a new token only after they are initialised again. But a token that is absent must not end other
+  /// tokens' sessions.
   private func pause(_ uri: TokenURI, isAbsent: Bool) {
     let (life, isInUse) = state.withLock { ($0.life, $0.idle.contains { !$0.value.isEmpty }) }
     if !isAbsent || !isInUse { end(life) }
@@ -124,7 +125,7 @@ public final class TokenModule: Sendable {
     state.withLock { if isAbsent { $0.absences[uri.path] = end } else { $0.pause = end } }
   }
 
-  /// Does a start's work on one of the module's threads, so that a module that hangs ends no start and no reload.
+  /// Runs work of a start or reload on one of the module's threads. A module that hangs then cannot block either.
   func onItsThread<Value: Sendable>(
     _ uri: TokenURI, _ work: @escaping @Sendable () throws(TokenError) -> Value
   ) throws(TokenError) -> Value {

@@ -29,7 +29,7 @@ public final class TokenURI: Sendable {
     pinFile = source.map { $0.hasPrefix("file:") ? String($0.dropFirst("file:".count)) : $0 }
     let fault: String? =
       if status != P11_KIT_URI_OK.rawValue {
-        "is not a pkcs11: name by RFC 7512: \(String(cString: p11_kit_uri_message(status)))"
+        "is not a valid pkcs11: URI (RFC 7512): \(String(cString: p11_kit_uri_message(status)))"
       } else if p11_kit_uri_any_unrecognized(pointer) != 0 {
         "has an attribute that RFC 7512 does not define"
       } else if p11_kit_uri_get_pin_value(pointer) != nil {

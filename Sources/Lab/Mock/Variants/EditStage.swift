@@ -8,7 +8,7 @@ import Cryptography
 ///   made.
 /// - A part is read and written as a CBOR value. Name each part that edits or expressions need. The part `""` is the
 ///   whole draft, for paths without a part's name at the start.
-/// - To add an action, for changes that no value can express: add a closure to `actions`. Its arguments have no names.
+/// - To add an action (a change that no value can express), add a closure to `actions`. Its arguments have no names.
 struct EditStage<Draft>: Sendable {
   let name: String
   var parts: [String: EditPart<Draft>]

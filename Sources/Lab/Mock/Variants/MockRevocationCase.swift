@@ -69,14 +69,14 @@ package struct MockRevocationCase: MockDeclared {
     "revocation.document_suspended",
   ]
 
-  /// The case under a policy. `allowUndetermined` warns of an unknown status; `off` asks nothing.
+  /// The case under a policy. `allowUndetermined` warns of an unknown status; `off` checks nothing.
   private func under(_ policy: Policy) -> MockRevocationCase {
     let stays = policy == .off ? [] : Self.revoked
     let passing = codes.filter { $0.rawValue.hasPrefix("revocation.") && !stays.contains($0.rawValue) }
     var changed = declaration
     changed.name += policy == .off ? "-off" : "-allowed"
     changed.summary =
-      "\(summary.dropLast()), \(policy == .off ? "and nothing is asked" : "and what is not known may pass")."
+      "\(summary.dropLast()), \(policy == .off ? "and revocation is not checked" : "and an undetermined status is only a warning")."
     changed.codes.removeAll(where: passing.contains)
     changed.warnings += policy == .off ? [] : passing
     var copy = self

@@ -180,7 +180,7 @@ enum PlaygroundConfiguration {
         "proof-of-age-eu", "EU proof of age", "over 18, by the EU’s profile",
         [["doc_type": .string(MockDocType.proofOfAge), "age_over": [18]]]),
       preset(
-        "pid-eu", "EU PID", "who the person is, by the EU’s profile",
+        "pid-eu", "EU PID", "the person’s identity, by the EU’s profile",
         [
           asked(
             DocType.europeanPID, Namespace.europeanPID,

@@ -8,7 +8,7 @@ package struct VerifierFile: Sendable {
   package let note: String?
   /// True for a file that was made from a published API and never run.
   package let isUntried: Bool
-  /// Variables of the environment. Nil for one without a default.
+  /// Environment variables. `value` is nil for a variable without a default.
   package let variables: [(name: String, value: String?)]
   /// A call before the first session.
   package let preparation: Call?

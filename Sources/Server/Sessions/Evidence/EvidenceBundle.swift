@@ -111,7 +111,7 @@ extension EvidenceBundle {
   /// - `fault` is nil if the response is accepted again, with the same report.
   package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceError?)
 
-  /// Verifies the response again as servers do, at the bundle's time and with its trust anchors and lists. If it is
+  /// Verifies the response again as a server does, with the bundle's time, anchors and lists. If it is
   /// rejected or the report differs, the bundle proves nothing: `evidence.report_mismatch`.
   package func verify(
     circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(in: .live)

@@ -14,8 +14,8 @@ enum MockVariants {
     let variants =
       MockVariant.all.map { json($0, needsPublisher: false) } + published.map { json($0, needsPublisher: true) }
     let heading =
-      "Documents with a list of the mock publisher (mdoc serve --test-mode, mdoc mock publish), for a verifier "
-      + "that asks:"
+      "Documents that name a list of the mock publisher (mdoc serve --test-mode, mdoc mock publish), for a "
+      + "verifier that checks revocation:"
     let report: [Report] = [
       .document(variants.json), .section(MockVariant.all.flatMap(text)),
       .section([.paragraph("\(heading)", lead: "")] + published.flatMap(text)),

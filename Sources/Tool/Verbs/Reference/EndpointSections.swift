@@ -53,7 +53,7 @@ enum EndpointSections {
     return parts
   }
 
-  // MARK: What it takes
+  // MARK: Access, parameters and body
 
   private static func access(_ operation: JSON) -> String {
     let ways = (operation["security"]?.array ?? []).map { way in

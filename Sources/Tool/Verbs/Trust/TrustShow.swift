@@ -306,7 +306,7 @@ extension ShownFile {
     state = token.fault == nil ? .unverified : .refused
     caution =
       token.fault == nil
-      ? "it gives the status of documents that name it, and no anchor. Its permitted signer depends on the "
+      ? "it gives the status of documents that name it; it contains no anchor. Its permitted signer depends on the "
         + "document, so it is unverified here"
       : "no verifier can read it, so documents that name it are undetermined; its content is shown unverified"
     checks = token.fault.map { [Check($0.uncertainty.code, .failed, detail: $0.detail)] } ?? []

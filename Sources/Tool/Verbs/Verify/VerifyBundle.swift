@@ -10,8 +10,8 @@ enum VerifyBundle {
     operand: Operand(placeholder: "FILE", help: "the reply of /v1/verification_sessions/{id}/evidence"),
     notes: [
       "Everything comes from the bundle, including the time; nothing is fetched. The recomputed report must equal the "
-        + "stored one. The report marks bundles of test mode. A zero-knowledge proof needs --circuits; its time is "
-        + "judged by the server's settings at that time.",
+        + "stored one. The report marks bundles of test mode. A zero-knowledge proof needs --circuits; its "
+        + "timestamp is checked with the settings that the server had when it kept the bundle.",
       "--audit requires this bundle in a verified log: without it, a holder of the evidence key could have forged the "
         + "bundle. --heads requires heads that you noted at that time: without them, that holder could have forged the "
         + "log too.",

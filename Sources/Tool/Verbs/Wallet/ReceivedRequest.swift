@@ -67,7 +67,7 @@ struct ReceivedRequest {
     return found
   }
 
-  /// The response of a wallet whose holder agrees to `agreed`; nil means to everything.
+  /// The response of a wallet. Its holder agrees to `agreed`, or to everything if `agreed` is nil.
   ///
   /// - Parameter judgement: the judgement on this request, whose parameters the response is made from.
   func response(
