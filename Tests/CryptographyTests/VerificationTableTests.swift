@@ -218,7 +218,7 @@ import Testing
     var numbers: [OpaquePointer?] = []
     defer { for number in numbers { BN_free(number) } }
     for bit in 0..<256 as Range<Int32> {
-      for addend in [0, 1] as [BN_ULONG] {
+      for addend in [0, 1] as [UInt] {
         let power = BN_new()
         numbers.append(power)
         #expect(BN_set_bit(power, bit) == 1 && BN_add_word(power, addend) == 1)

@@ -205,7 +205,7 @@ struct RunningVerifier: Sendable {
   private func judgement(on played: Case) async throws(VerdictError) -> Judgement {
     let (trial, variant) = (played.trial, played.variant)
     if let reason = trial.leaves.first(where: { $0.value.contains(variant.name) })?.name { throw .unsupported(reason) }
-    if variant.needsFixedClock { throw .unsupported("its dates are valid for one second only, and a running verifier's clock cannot be set") }
+    if variant.needsFixedClock { throw .unsupported("its dates are valid for only one second of a set clock") }
     var values = values
     values["documents"] = variant.request.apiDocuments
     values["dcql"] = variant.request.dcql
