@@ -76,7 +76,7 @@ public struct DocumentRequest: Sendable, Hashable {
     // By index: a loop over the requests would copy each one, and count its references.
     for index in elements.indices {
       let retention = elements[index].retention
-      if elements[index].element == reference {
+      if elements[index].element.hasLength(of: reference), elements[index].element == reference {
         // A duplicate is kept if either request keeps it.
         let isKeptTwice = named?.isIntended == true && retention.isIntended
         named = isKeptTwice ? named.map { min($0, retention) } : max(named ?? .none, retention)

@@ -31,12 +31,13 @@ final class CBORTree: Sendable {
     if node.isChunked { return content(index).elementsEqual(text.utf8) }
     let length = Int(node.end - node.content)
     guard length == text.utf8.count else { return false }
-    var text = text
     return bytes.withUnsafeBytes { bytes in
-      text.withUTF8 { text in
-        guard let here = bytes.baseAddress, let there = text.baseAddress else { return length == 0 }
-        return memcmp(here + Int(node.content), there, length) == 0
+      let here = UnsafeRawBufferPointer(rebasing: bytes[Int(node.content)..<Int(node.end)])
+      let isSame = text.utf8.withContiguousStorageIfAvailable { there in
+        guard let left = here.baseAddress, let right = there.baseAddress else { return length == 0 }
+        return memcmp(left, right, length) == 0
       }
+      return isSame ?? here.elementsEqual(text.utf8)
     }
   }
 }

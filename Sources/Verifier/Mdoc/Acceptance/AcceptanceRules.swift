@@ -110,18 +110,20 @@ struct AcceptanceRules: Sendable {
     // Each value is made only once: a portrait is large.
     var requested: [AcceptedDocument.Element] = []
     requested.reserveCapacity(wanted.elements.count)
+    var isRequestedAt = [Bool](repeating: false, count: document.elements.count)
     var missing: [ElementRequest] = []
     // By index: a loop over the requests would copy each one, and count its references.
     for index in wanted.elements.indices
-    where !appendValues(of: wanted.elements[index], in: document, to: &requested, retention: retention) {
+    where !appendValues(of: wanted.elements[index], in: document, to: &requested, &isRequestedAt, retention: retention)
+    {
       missing.append(wanted.elements[index])
     }
     let thresholds = wanted.ageThresholds
     let answers = thresholds.compactMap(age.answer)
-    let mistyped = checkTypes(of: document, &checks) { element in
+    let mistyped = checkTypes(of: document, &checks) { index in
       isRequested
-        && (requested.contains { $0.reference == element }
-          || !thresholds.isEmpty && age.mistypedAttestations.contains(element))
+        && (isRequestedAt[index]
+          || !thresholds.isEmpty && age.mistypedAttestations.contains(document.elements[index]))
     }
     let undecided = thresholds.filter { threshold in !answers.contains { $0.threshold == threshold } }
       .map { ElementReference.ageAttestation($0, ofDocType: document.docType) }
@@ -129,9 +131,9 @@ struct AcceptanceRules: Sendable {
     let lacking = missing.filter(\.isRequired)
     let unrequested =
       isRequested
-      ? document.elements.filter { element in
-        !requested.contains { $0.reference == element } && !answers.contains { $0.provedBy == element }
-      } : []
+      ? document.elements.indices.filter { index in
+        !isRequestedAt[index] && !answers.contains { $0.provedBy == document.elements[index] }
+      }.map { document.elements[$0] } : []
     if isRequested {
       checks.require(
         lacking.isEmpty && undecided.isEmpty, .elementMissing,
@@ -169,14 +171,15 @@ struct AcceptanceRules: Sendable {
   /// always rejects: a relying party could not tell a text from the requested date.
   /// - Returns: the mistyped elements that were requested.
   private func checkTypes(
-    of document: VerifiedDocument, _ checks: inout CheckList, isRequested: (ElementReference) -> Bool
+    of document: VerifiedDocument, _ checks: inout CheckList, isRequested: (_ index: Int) -> Bool
   ) -> [ElementReference] {
-    var mistyped: [(element: ElementReference, types: ElementTypes)] = []
-    document.forEachElement { element, item in
-      if let types = DocTypeCatalogue.expectedTypes(of: element, violatedBy: item) { mistyped.append((element, types)) }
+    let mistyped = document.elements.indices.compactMap { index in
+      DocTypeCatalogue.expectedTypes(of: document.elements[index], violatedBy: document.item(at: index))
+        .map { (index: index, types: $0) }
     }
-    let requested = mistyped.map(\.element).filter(isRequested)
-    let detail = names(mistyped.map { ($0.element, " (\($0.types.names.joined(separator: " or ")) expected)") })
+    let requested = mistyped.map(\.index).filter(isRequested).map { document.elements[$0] }
+    let detail = names(
+      mistyped.map { (document.elements[$0.index], " (\($0.types.names.joined(separator: " or ")) expected)") })
     checks.expect(mistyped.isEmpty, .elementTypeInvalid, detail, isStrict: isStrict || !requested.isEmpty)
     return requested
   }
@@ -213,12 +216,14 @@ struct AcceptanceRules: Sendable {
   /// - Returns: whether any of these values was returned.
   private func appendValues(
     of request: ElementRequest, in document: VerifiedDocument, to found: inout [AcceptedDocument.Element],
-    retention: (ElementReference) -> Retention
+    _ isFoundAt: inout [Bool], retention: (ElementReference) -> Retention
   ) -> Bool {
     func append(_ reference: ElementReference) -> Bool {
+      guard let index = document.index(of: reference) else { return false }
       // Two requests may have the same alternative.
-      if found.contains(where: { $0.reference == reference }) { return true }
-      guard let value = document[reference] else { return false }
+      if isFoundAt[index] { return true }
+      isFoundAt[index] = true
+      let value = ElementValue(document.item(at: index))
       found.append(.init(reference: reference, value: value, retention: retention(reference)))
       return true
     }

@@ -46,11 +46,17 @@ public struct VerificationReport: Sendable, Hashable {
 
   /// The failed checks, in order. The first failed check gives the rejection its code.
   public var reasons: [Reason] {
-    checks.filter { $0.outcome == .failed }.map { Reason($0) }
-      + documents.enumerated().flatMap { index, document in
-        document.checks.filter { $0.outcome == .failed }.map { Reason($0, document: index) }
-      }
+    var reasons = checks.failed.map { Reason(checks[$0]) }
+    for (index, document) in documents.enumerated() {
+      reasons += document.checks.failed.map { Reason(document.checks[$0], document: index) }
+    }
+    return reasons
   }
+}
+
+extension [Check] {
+  /// The indices of failed checks. Most reports have none, so the checks are not copied.
+  fileprivate var failed: [Int] { indices.filter { self[$0].outcome == .failed } }
 }
 
 /// The checks of one document.

@@ -83,8 +83,10 @@ struct DigestCheck {
 
   // Access is by index, here and below: a loop over the items would copy each item and count its references.
   private func repeatsEarlier(_ index: Int, in items: [IssuerSignedItem]) -> Bool {
-    for earlier in 0..<index where items[earlier].identifier.hasSameBytes(as: items[index].identifier) { return true }
-    return false
+    (0..<index).contains { earlier in
+      items[earlier].identifier.utf8.count == items[index].identifier.utf8.count
+        && items[earlier].identifier.hasSameBytes(as: items[index].identifier)
+    }
   }
 
   /// The device's elements that the issuer also signed. Each issuer-signed element is hashed once, so the time is

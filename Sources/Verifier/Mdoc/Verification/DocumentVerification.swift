@@ -95,7 +95,10 @@ struct DocumentVerification {
   private func forEachText(of identifier: String, _ body: (String) -> Void) {
     for name in [Namespace.mDL, Namespace.iso23220] {
       for namespace in document.issuerSigned where namespace.name.hasSameBytes(as: name) {
-        for index in namespace.items.indices where namespace.items[index].identifier.hasSameBytes(as: identifier) {
+        for index in namespace.items.indices
+        where namespace.items[index].identifier.utf8.count == identifier.utf8.count
+          && namespace.items[index].identifier.hasSameBytes(as: identifier)
+        {
           if let text = namespace.items[index].value.text { body(text) }
         }
       }

@@ -42,10 +42,12 @@ public final class VerifiedDocument: Sendable, AgeSource, CustomStringConvertibl
       indices = references.count > 32 ? Dictionary(zip(references, references.indices)) { first, _ in first } : nil
     }
 
-    subscript(element: ElementReference) -> ElementValue? {
-      let index = if let indices { indices[element] } else { references.firstIndex(of: element) }
-      return index.map { ElementValue(items[$0]) }
+    func index(of element: ElementReference) -> Int? {
+      if let indices { return indices[element] }
+      return references.indices.first { references[$0].hasLength(of: element) && references[$0] == element }
     }
+
+    subscript(element: ElementReference) -> ElementValue? { index(of: element).map { ElementValue(items[$0]) } }
   }
 
   /// The issuer-signed elements, in the order of the response.
@@ -58,6 +60,12 @@ public final class VerifiedDocument: Sendable, AgeSource, CustomStringConvertibl
 
   /// The value that the device signed.
   public func deviceSignedValue(of element: ElementReference) -> ElementValue? { deviceSigned[element] }
+
+  /// The index in `elements`.
+  func index(of element: ElementReference) -> Int? { issuerSigned.index(of: element) }
+
+  /// The item of the element at an index.
+  func item(at index: Int) -> CBORItem { issuerSigned.items[index] }
 
   /// Every issuer-signed element with its item, in the order of the response.
   func forEachElement(_ body: (ElementReference, CBORItem) -> Void) {
@@ -247,6 +255,10 @@ public struct ElementReference: Sendable, Hashable {
   static func ageAttestation(_ age: Int, ofDocType docType: String) -> ElementReference {
     ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), AgeAttestations.identifier(for: age))
   }
+
+  /// True if both identifiers have as many bytes. Elements of an array can be compared in this way without copying
+  /// them, which would count references.
+  func hasLength(of other: ElementReference) -> Bool { identifier.utf8.count == other.identifier.utf8.count }
 
   public static func == (left: ElementReference, right: ElementReference) -> Bool {
     left.identifier.hasSameBytes(as: right.identifier) && left.namespace.hasSameBytes(as: right.namespace)
