@@ -78,7 +78,7 @@ class Trust:
             raise VerificationError("no anchor")
         self.builder.store(Store(self.anchors)).build_client_verifier().verify(chain[0], chain[1:])
         if not self.is_plain(chain, elements):
-            raise harness.Unsupported("the caller's: what path validation leaves of the issuer's certificates")
+            raise harness.Unsupported("the caller's rule: the checks of the issuer's certificates beyond path validation")
 
     def is_plain(self, chain, elements):
         """Whether the rules of Annex B that path validation does not know have nothing to say. They are not isomdoc's."""

@@ -106,7 +106,7 @@ def digital_credentials(question):
         thumbprint = jwk_thumbprint_bytes(key.public_jwk())
         verify_encrypted_vp_response(parameters["response"], key=key, mdoc_jwk_thumbprint=thumbprint, **common)
         if json.loads(harness.unbase64(parameters["response"].split(".")[0])).get("kid") != key.kid:
-            raise harness.Unsupported("the caller's: the choice of the key by its kid")
+            raise harness.Unsupported("the caller's rule: choosing the key by its kid")
 
 
 def query(question):
@@ -125,7 +125,7 @@ def query(question):
 def trusted_entities(question):
     """A list by itself. Its documentation has the caller look at NextUpdate, and at what he accepted before."""
     if "last_accepted" in question["session"]:
-        raise harness.Unsupported("the caller's: which list was accepted last")
+        raise harness.Unsupported("the caller's rule: which list was accepted last")
     now = harness.clock(question)
     accepted = consume_lote(
         harness.input_bytes(question), expected_signer_certs=harness.certificates(question), now=now)

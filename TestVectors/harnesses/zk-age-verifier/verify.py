@@ -22,7 +22,7 @@ USE = (
     "and origin. For proofs the steps of engine.mdoc_zk.verify_presentation with its own functions, google-cpp and a skew "
     "of 300 s: only its document type and namespace, constants, are those of the case. The time is set by time-machine."
 )
-AGE_ONLY = "other claims than that an age is reached: the service asks for one age_over_NN, which must be true"
+AGE_ONLY = "requests other than one age threshold: the service requests one age_over_NN and requires true"
 SIGNER = x509.ObjectIdentifier("1.0.18013.5.1.2")
 SKEW = timedelta(seconds=300)
 TRUE = cbor2.dumps(True)
@@ -44,9 +44,9 @@ def verify(question):
     if protocol != "proximity":
         raise harness.Unsupported(f"the protocol {protocol}")
     if documents[0].get("zk") != "required":
-        raise harness.Unsupported("answers without a proof, which the service refuses all")
+        raise harness.Unsupported("responses without a proof: the service refuses them all")
     if any("doc_types" not in anchor.get("settings", {}) for anchor in question["anchors"]):
-        raise harness.Unsupported("the caller's: which anchors may vouch for ages, as the service's manual says")
+        raise harness.Unsupported("the caller's rule: which anchors may attest ages (the service's manual leaves this to the caller)")
     if len(documents) > 1 or documents[0]["elements"] or len(documents[0]["age_over"]) != 1:
         raise harness.Unsupported(AGE_ONLY)
     return lambda: proved(question, anchors)
@@ -62,7 +62,7 @@ def opened(question, anchors):
     with time_machine.travel(now, tick=False):
         verdict = asyncio.run(verify_response(asked, held, anchors, {"response": question["input"]}, config))
     if verdict.state == "failed" and verdict.reason == "standard-mdoc-not-accepted":
-        raise harness.Unsupported("answers without a proof, which the service refuses all")
+        raise harness.Unsupported("responses without a proof: the service refuses them all")
     if verdict.state == "failed":
         raise ValueError(verdict.reason)
     return True
@@ -75,7 +75,7 @@ def proved(question, anchors):
     document = mdoc_zk.parse_device_response(harness.input_bytes(question))
     if document.zk_system_id != held.zk_system_id:
         if document.zk_system_id.startswith("longfellow-libzk-v1_6_1_") or document.zk_system_id == held.spec.circuit_hash:
-            raise harness.Unsupported("circuits other than version 7 for one attribute, under the service's own name")
+            raise harness.Unsupported("circuits other than version 7 for one attribute under the service's own name")
         raise mdoc_zk.UnsupportedCircuit(document.zk_system_id)
     entries = document.issuer_signed.get(namespace)
     shown = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
@@ -92,7 +92,7 @@ def proved(question, anchors):
         issuer, harness.unbase64(question["session"]["transcript"]), [mdoc.RequestedAttribute(namespace, claim, TRUE)],
         document.timestamp, document.proof, doc_type, device_namespaces=b"\xa0")
     if SIGNER not in extended_key_usage(document.mso_x5chain):
-        raise harness.Unsupported("the profile of an mDL's signer: those of the service's credentials have no such mark")
+        raise harness.Unsupported("the extended key usage of mDL signers: signers of the service's own credentials do not have it")
     return True
 
 
