@@ -50,7 +50,7 @@ public final class TokenKey: HeldKey {
       let handle = try objects.only(CKO_PRIVATE_KEY, of: uri, hasPIN: pin != nil)
       let fault: String? =
         if objects.number(CKA_KEY_TYPE, of: handle) != CKK_EC {
-          "is no key on an elliptic curve"
+          "is not a key on an elliptic curve"
         } else if objects.flag(CKA_ALWAYS_AUTHENTICATE, of: handle) {
           "asks for the PIN at every use (CKA_ALWAYS_AUTHENTICATE)"
         } else if !objects.flag(use == .signing ? CKA_SIGN : CKA_DERIVE, of: handle) {
@@ -84,7 +84,7 @@ public final class TokenKey: HeldKey {
         isGood = own.withUnsafeBytes { own in expected.withUnsafeBytes { constantTimeEqual(own, $0) } }
       }
     } catch {
-      throw .away("\(uri.path): the token did not use the key")
+      throw .away("\(uri.path): the token cannot use the key")
     }
     guard isGood else { throw .refused("\(uri.path): the token's public key does not belong to its private key") }
   }
@@ -161,7 +161,7 @@ public enum TokenSecret {
         let handle = try objects.only(CKO_SECRET_KEY, of: uri, hasPIN: pin != nil)
         let isAES = objects.number(CKA_KEY_TYPE, of: handle) == CKK_AES
         guard objects.flag(CKA_SIGN, of: handle) else {
-          throw .refused("\(uri.path) may not sign (CKA_SIGN), which deriving needs; mdoc keys generate makes one")
+          throw .refused("\(uri.path) must have CKA_SIGN, which derivation needs; make the key with mdoc keys generate")
         }
         return try module.reporting(uri) { () throws(TokenModule.Failure) in
           var bytes: [UInt8] = []

@@ -216,7 +216,8 @@ public final class TokenModule: Sendable {
       }
     }
     guard !isRefused else {
-      throw .refused("\(uri.path): the token refused this PIN before; it is not tried again, or the token locks itself")
+      throw .refused(
+        "\(uri.path): the token refused this PIN before; it is not tried again, since the token could lock itself")
     }
     do {
       try pin.bytes.withUnsafeBytes { bytes throws(Failure) in

@@ -35,7 +35,7 @@ struct TokenObjects {
   func only(_ kind: CK_OBJECT_CLASS, of uri: TokenURI, hasPIN: Bool) throws(TokenError) -> CK_OBJECT_HANDLE {
     let what = kind == CKO_PRIVATE_KEY ? "private" : "secret"
     if let type = uri.attribute(CKA_CLASS), type != withUnsafeBytes(of: kind, Array.init) {
-      throw .refused("\(uri.path) has another type than a \(what) key; leave type out")
+      throw .refused("\(uri.path) has a type that is not a \(what) key's; omit type")
     }
     let found = try module.reporting(uri) { () throws(TokenModule.Failure) in
       try find(kind, label: uri.label, id: uri.id)

@@ -35,7 +35,7 @@ public final class TokenURI: Sendable {
       } else if p11_kit_uri_get_pin_value(pointer) != nil {
         "holds the PIN itself (pin-value), which others could read; use pin-source=file:/path"
       } else if p11_kit_uri_get_module_name(pointer) != nil {
-        "has module-name, which is not read; use module-path=/path"
+        "has module-name, which is unsupported; use module-path=/path"
       } else if let module, !module.hasPrefix("/") {
         "has a module-path that is not absolute"
       } else if let pinFile, !pinFile.hasPrefix("/") || pinFile.hasPrefix("//") {
