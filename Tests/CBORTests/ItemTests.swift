@@ -1,10 +1,43 @@
 import Base
-import CBOR
 import TestSupport
 import Testing
 
+@testable import CBOR
+
 /// Items are views of the bytes as received.
 @Suite struct ItemTests {
+  /// The decoder reads heads with an argument below 2^16 itself, and libcbor reads all longer heads.
+  @Test("a head of any length gives the same item", arguments: 0...6 as ClosedRange<UInt8>)
+  func headLengths(major: UInt8) throws {
+    for argument in [0, 1, 23, 24, 25, 31, 32, 100, 255, 256, 257, 1_000] as [UInt64] {
+      let content: [UInt8] =
+        switch major {
+        case 2, 3: [UInt8](repeating: 0x61, count: Int(argument))
+        case 4: [UInt8](repeating: 0x01, count: Int(argument))
+        case 5: (0..<argument).flatMap { [0x19, UInt8($0 >> 8), UInt8($0 & 0xff), 0xf6] }
+        case 6: [0x41, 0x00]
+        default: []
+        }
+      let lengths = [0, 1, 2, 4, 8].filter { $0 == 0 ? argument < 24 : $0 > 1 || argument < 256 }
+      let items = try lengths.map { length in
+        let head = (0..<length).map { UInt8(truncatingIfNeeded: argument >> (8 * UInt64(length - 1 - $0))) }
+        let first = UInt8(length == 0 ? argument : 23 + UInt64(length.trailingZeroBitCount + 1))
+        let bytes = [major << 5 | first] + head + content
+        #expect(bytes.count < 2 || refusal(Array(bytes.dropLast())) == .cborTruncated)
+        #expect(refusal(bytes + [0]) == .cborTrailingBytes)
+        return try CBORItem(parsing: bytes)
+      }
+      for item in items {
+        #expect(item.kind == items[0].kind && item.node.value == items[0].node.value)
+        #expect(
+          item.content.elementsEqual(items[0].content)
+            && item.children.elementsEqual(items[0].children) {
+              $0.encoded == $1.encoded
+            })
+      }
+    }
+  }
+
   @Test func givesTheBytesOfEveryItemAsTheyCame() throws {
     let item = try CBORItem(parsing: Sample.looselyEncoded)
     #expect(Array(item.encoded) == Sample.looselyEncoded)
