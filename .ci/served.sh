@@ -23,7 +23,7 @@ tools() {
 serve() {
   local name=$1 mdoc=$2 server
   shift 2
-  touch "$name.log"
+  : >"$name.log" # Before the loop below reads it: a former server of this name has started.
   TMPDIR=$PWD "$mdoc" serve "$@" >"$name.txt" 2>"$name.log" &
   server=$!
   servers+=("$server")
