@@ -291,7 +291,7 @@ let package = Package(
         "TestStores", "TestSupport",
       ]),
     tests("Network", ["Base", "Cryptography", "PKIX", "Trust", "Mock", "COpenSSL"]),
-    tests("Stores", ["Base", "Cryptography", "Mdoc", "Sessions", "TestStores"]),
+    tests("Stores", ["Base", "CSQLite", "Cryptography", "Mdoc", "Sessions", "TestStores"]),
     tests("HTTP", ["Base", "Cryptography", "TestSupport", "COpenSSL"]),
     tests("Pages", ["Base", "Cryptography"]),
     tests(

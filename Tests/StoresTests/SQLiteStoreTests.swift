@@ -138,6 +138,7 @@ struct SQLiteStoreTests {
       for party in ["shop", "other", "shop"] { _ = try await store.answer(of: party) }
       let own = try await store.auditHeads(of: "other")
       try await store.writer.perform { connection throws(StoreError) in
+        try connection.undoEleventhStep()
         try connection.execute("DROP INDEX audit_of_party; ALTER TABLE audit DROP COLUMN relying_party")
         try connection.execute("DROP INDEX events_of_party; CREATE INDEX events_created ON events (created)")
         try connection.execute("CREATE INDEX events_of_party ON events (relying_party, seq)")
@@ -546,6 +547,22 @@ extension SQLiteConnection {
       ALTER TABLE mode ADD COLUMN is_live INTEGER NOT NULL DEFAULT 0;
       UPDATE mode SET is_live = 1 WHERE name = 'live';
       ALTER TABLE mode DROP COLUMN name;
+      """)
+  }
+
+  fileprivate func undoEleventhStep() throws(StoreError) {
+    try execute(
+      """
+      DROP INDEX audit_by_node;
+      DROP INDEX audit_of_party;
+      ALTER TABLE audit RENAME TO later_audit;
+      CREATE TABLE audit (
+        node TEXT NOT NULL, sequence INTEGER NOT NULL, entry BLOB NOT NULL, hash BLOB NOT NULL, relying_party TEXT,
+        PRIMARY KEY (node, sequence)
+      ) WITHOUT ROWID;
+      INSERT INTO audit SELECT node, sequence, entry, hash, relying_party FROM later_audit;
+      DROP TABLE later_audit;
+      CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
       """)
   }
 

@@ -11,15 +11,16 @@ package struct TLSFixture: Sendable {
   package let notAfter: Timestamp
 
   package init(name: String = "test authority", days: Int64 = 30) throws {
-    notAfter = Timestamp(secondsSince1970: Int64(time(nil)) + days * 86_400)
+    let now = time(nil)
+    notAfter = Timestamp(secondsSince1970: Int64(now) + days * 86_400)
     let root = try TLSCertificate(
-      name, days: 365,
+      name, at: now, days: 365,
       extensions: [
         (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"), (NID_key_usage, "critical,keyCertSign"),
         (NID_subject_key_identifier, "hash"),
       ])
     let leaf = try TLSCertificate(
-      "localhost", under: root, days: days,
+      "localhost", under: root, at: now, days: days,
       extensions: [
         (NID_key_usage, "critical,digitalSignature"), (NID_ext_key_usage, "serverAuth"),
         (NID_subject_alt_name, "DNS:localhost"),
@@ -37,9 +38,10 @@ private final class TLSCertificate {
   let certificate: OpaquePointer
   let key: OpaquePointer
 
-  init(_ name: String, under issuer: TLSCertificate? = nil, days: Int64, extensions: [(nid: Int32, value: String)])
-    throws
-  {
+  init(
+    _ name: String, under issuer: TLSCertificate? = nil, at now: time_t, days: Int64,
+    extensions: [(nid: Int32, value: String)]
+  ) throws {
     let generator = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil)
     defer { EVP_PKEY_CTX_free(generator) }
     var made: OpaquePointer?
@@ -52,8 +54,8 @@ private final class TLSCertificate {
     let subject = X509_get_subject_name(certificate)
     X509_set_version(certificate, 2)
     ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), .random(in: 1...UInt64(Int64.max)))
-    X509_gmtime_adj(X509_getm_notBefore(certificate), -86_400)
-    X509_gmtime_adj(X509_getm_notAfter(certificate), Int(days) * 86_400)
+    ASN1_TIME_set(X509_getm_notBefore(certificate), now - 86_400)
+    ASN1_TIME_set(X509_getm_notAfter(certificate), now + Int(days) * 86_400)
     X509_NAME_add_entry_by_NID(subject, NID_commonName, 0x1000, Array(name.utf8), Int32(name.utf8.count), -1, 0)
     X509_set_issuer_name(certificate, X509_get_subject_name(issuer.certificate))
     X509_set_pubkey(certificate, key)

@@ -67,6 +67,7 @@ extension StoreSchema {
         types: """
           SELECT group_concat(json_extract(value, '$.docType'), char(10)) FROM json_each(text, '$.request.documents')
           """, line: "char(10)", index: "(relying_party, created, doc_types)"),
+      auditRows,
     ],
     named: 7)
 
@@ -121,6 +122,20 @@ extension StoreSchema {
         FROM (SELECT * FROM offers ORDER BY session, position) GROUP BY session) AS lines
       WHERE lines.session = sessions.seq;
     DROP TABLE offers;
+    """
+
+  /// Audit entries in a table in order of insertion, where several fit on a page. In the index of the older table, an
+  /// entry took an overflow page of its own.
+  private static let auditRows = """
+    DROP INDEX audit_of_party;
+    ALTER TABLE audit RENAME TO older_audit;
+    CREATE TABLE audit (
+      node TEXT NOT NULL, sequence INTEGER NOT NULL, entry BLOB NOT NULL, hash BLOB NOT NULL, relying_party TEXT
+    );
+    INSERT INTO audit SELECT node, sequence, entry, hash, relying_party FROM older_audit ORDER BY node, sequence;
+    DROP TABLE older_audit;
+    CREATE UNIQUE INDEX audit_by_node ON audit (node, sequence);
+    CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
     """
 }
 
