@@ -268,8 +268,9 @@ private final class JobQueue: @unchecked Sendable {
   func append(_ job: Job) {
     pthread_mutex_lock(mutex)
     jobs.append(job, of: job.flow)
-    pthread_cond_signal(isFilled)
     pthread_mutex_unlock(mutex)
+    // After the unlock: a thread that wakes would only wait for the mutex.
+    pthread_cond_signal(isFilled)
   }
 
   func next(after done: (flow: Flow, cost: Int64)?) -> Job {

@@ -44,7 +44,7 @@ public enum JSON: Sendable, Hashable {
   public var string: String? { if case .string(let text) = self { text } else { nil } }
   public var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  public var isNull: Bool { self == .null }
+  public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,

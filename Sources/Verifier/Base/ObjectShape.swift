@@ -1,5 +1,7 @@
 /// A member of an object: its name, its form, and how it is read and written.
-package struct Field<Root, Value>: Sendable {
+///
+/// It is a class, since generic code copies it for each value that is read or written.
+package final class Field<Root, Value>: Sendable {
   let name: String
   let schema: Schema
   let isRequired: Bool
@@ -9,7 +11,7 @@ package struct Field<Root, Value>: Sendable {
   fileprivate let write: @Sendable (Root) -> JSON?
 
   /// A required member.
-  package init(
+  package convenience init(
     _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, _ summary: String
   ) {
     self.init(name: name, schema: shape.schema.asMember(summary), isRequired: true) { json, pointer, faults in
@@ -22,7 +24,7 @@ package struct Field<Root, Value>: Sendable {
   }
 
   /// A member that may be absent. It is omitted if its value is the fallback.
-  private init(
+  private convenience init(
     _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, or fallback: Value,
     _ summary: String
   ) where Value: Equatable & Sendable {
@@ -48,7 +50,9 @@ package struct Field<Root, Value>: Sendable {
   }
 
   package func value(in object: JSON, at pointer: String, _ faults: inout Faults) -> Value? {
-    read(object[name], "\(pointer)/\(name)", &faults)
+    let json = object[name]
+    // Most members are absent. Only the fault of a required one names its place.
+    return read(json, json == nil && !isRequired ? pointer : "\(pointer)/\(name)", &faults)
   }
 
   /// A member that may be absent or null. The summary describes that case.
@@ -93,7 +97,7 @@ extension Field where Root == Void {
   /// - Parameters:
   ///   - fallback: used for a member that is absent or null; nil if the member is required.
   ///   - absence: the fault of a required member that is absent.
-  package init(
+  package convenience init(
     _ name: String, _ shape: Shape<Value>, or fallback: JSON? = nil, _ summary: String, absence: String = "is required"
   ) {
     let form = shape.schema.asMember(summary)
@@ -126,7 +130,7 @@ extension Field where Root == Void {
 package typealias WrittenMember<Root> = Field<Root, Never>
 
 extension Field where Value == Never {
-  private init(
+  private convenience init(
     _ name: String, _ schema: Schema, _ summary: String, isRequired: Bool = false,
     write: @escaping @Sendable (Root) -> JSON?
   ) {
@@ -158,7 +162,7 @@ extension Field where Value == Never {
 
   /// Returns the same member, shown only to some readers.
   package func when(_ isShown: @escaping @Sendable (Root) -> Bool) -> Field {
-    Field(name: name, schema: schema, isRequired: false, read: read) { isShown($0) ? write($0) : nil }
+    Field(name: name, schema: schema, isRequired: false, read: read) { [write] in isShown($0) ? write($0) : nil }
   }
 }
 
@@ -248,7 +252,12 @@ extension Shape {
       faults.add(pointer, "is not read here")
       return nil
     } write: { value in
-      .object(members.compactMap { member in member.write(value).map { JSON.Member(member.name, $0) } })
+      var written: [JSON.Member] = []
+      written.reserveCapacity(members.count)
+      for member in members {
+        if let json = member.write(value) { written.append(JSON.Member(member.name, json)) }
+      }
+      return .object(written)
     }
   }
 }

@@ -210,10 +210,16 @@ extension Shape {
         faults.add(pointer, fault)
         return nil
       }
-      let values = elements.enumerated().map { read($0.element, "\(pointer)/\($0.offset)", &faults) }
-      return values.contains { $0 == nil } ? nil : values.compactMap { $0 }
-    } write: {
-      .array($0.map(write))
+      var values: [Value] = []
+      for (index, element) in elements.enumerated() {
+        if let value = read(element, "\(pointer)/\(index)", &faults) { values.append(value) }
+      }
+      return values.count == elements.count ? values : nil
+    } write: { values in
+      var elements: [JSON] = []
+      elements.reserveCapacity(values.count)
+      for value in values { elements.append(write(value)) }
+      return .array(elements)
     }
   }
 
