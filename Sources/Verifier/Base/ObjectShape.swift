@@ -196,7 +196,7 @@ extension Shape {
     _ title: String, nullIsAbsent: Bool = true, retired: [String: String] = [:], _ entries: repeat Entry<each Member>,
     make: @escaping @Sendable (ObjectContext, repeat each Member) -> Value?
   ) -> Shape {
-    let schema = closedObject(repeat each entries)
+    let (schema, readers) = closedObject(repeat each entries)
     let known = schema.members.map(\.name)
     return .reading(schema.titled(title)) { json, pointer, faults in
       let members = json.members(of: known, at: pointer, &faults, "must be an object") { name in
@@ -208,10 +208,10 @@ extension Shape {
           faults.add("\(pointer)/\(JSONPointer.escape(member.name))", "must not be null")
         }
       }
-      let values = (repeat (each entries).value(in: json, at: pointer, &faults))
+      let values = ReadMembers(readers, in: json, at: pointer, &faults)
       let context = ObjectContext(pointer, faults)
       defer { faults = context.faults }
-      do { return make(context, repeat try present(each values)) } catch { return nil }
+      do { return make(context, repeat try values.next((each Member).self)) } catch { return nil }
     }
   }
 
@@ -223,7 +223,7 @@ extension Shape {
     _ title: String, _ summary: String, _ make: @escaping @Sendable (repeat each Member) -> Value,
     _ fields: repeat Field<Value, each Member>
   ) -> Shape {
-    let schema = closedObject(repeat each fields)
+    let (schema, readers) = closedObject(repeat each fields)
     let known = schema.members.map(\.name)
     let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
     return Shape(schema.described(summary).titled(title)) { json, pointer, faults in
@@ -231,8 +231,8 @@ extension Shape {
         "is unknown" + Spelling.hint(for: name, among: known)
       }
       if members == nil { return nil }
-      let values = (repeat (each fields).value(in: json, at: pointer, &faults))
-      do { return make(repeat try present(each values)) } catch { return nil }
+      let values = ReadMembers(readers, in: json, at: pointer, &faults)
+      do { return make(repeat try values.next((each Member).self)) } catch { return nil }
     } write: { value in
       var members: [JSON.Member] = []
       for field in repeat each fields {
@@ -282,19 +282,40 @@ extension JSON {
   }
 }
 
-private func closedObject<Root, each Member>(_ fields: repeat Field<Root, each Member>) -> Schema {
+/// Reads one member, whatever the type of its value.
+private typealias MemberReader = @Sendable (JSON, _ pointer: String, inout Faults) -> Any?
+
+private func closedObject<Root, each Member>(
+  _ fields: repeat Field<Root, each Member>
+) -> (schema: Schema, readers: [MemberReader]) {
   var members: [Schema.Member] = []
   var required: [String] = []
+  var readers: [MemberReader] = []
   for field in repeat each fields {
     members.append(Schema.Member(field.name, field.schema))
     if field.isRequired { required.append(field.name) }
+    readers.append { json, pointer, faults in field.value(in: json, at: pointer, &faults) }
   }
-  return Schema.object(members, required: required)
+  return (Schema.object(members, required: required), readers)
 }
 
-private struct AbsentError: Error {}
+/// The members that were read, to be taken in their order. A parameter pack of optional values costs several look-ups
+/// of a type for each member.
+private final class ReadMembers {
+  private struct AbsentError: Error {}
 
-private func present<Value>(_ value: Value?) throws -> Value {
-  guard let value else { throw AbsentError() }
-  return value
+  private var values: [Any?] = []
+  private var taken = 0
+
+  init(_ readers: [MemberReader], in json: JSON, at pointer: String, _ faults: inout Faults) {
+    values.reserveCapacity(readers.count)
+    for read in readers { values.append(read(json, pointer, &faults)) }
+  }
+
+  /// Throws if the member was not read.
+  func next<Value>(_ type: Value.Type) throws -> Value {
+    taken += 1
+    guard let value = values[taken - 1] else { throw AbsentError() }
+    return value as! Value  // made by the reader of a `Field<_, Value>`
+  }
 }
