@@ -126,6 +126,21 @@ import Testing
     #expect(JSON.string(text).text() == expected)
   }
 
+  /// The bytes are read and written eight at a time.
+  @Test(arguments: 0...17) func `Every byte is escaped or kept, wherever it is`(offset: Int) throws {
+    for byte in UInt8(0)...127 {
+      for next in ["", "z", "\u{1f}", "é"] {
+        let text = String(repeating: "a", count: offset) + String(UnicodeScalar(byte)) + next
+        let bytes = JSON.string(text).serialized()
+        let isEscaped = byte < 0x20 || byte == 0x22 || byte == 0x5c
+        #expect((bytes[1 + offset] == 0x5c) == isEscaped, "\(byte)")
+        #expect(try JSON(parsing: bytes) == .string(text))
+        let raw = [0x22] + Array(text.utf8) + [0x22]
+        #expect((try? JSON(parsing: raw)) == (isEscaped || next == "\u{1f}" ? nil : .string(text)), "\(byte)")
+      }
+    }
+  }
+
   /// `nil` is not a JSON literal, so an absent value cannot become a null through the type `JSON?`.
   @Test(arguments: [true, false]) func leavesOutWhatIsAbsentAndWritesNullOnPurposeAlone(isThere: Bool) {
     let value = JSON.integer(1)

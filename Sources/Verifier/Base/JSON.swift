@@ -110,6 +110,8 @@ extension JSON {
 extension JSON {
   public func serialized(pretty: Bool = false) -> [UInt8] {
     var output: [UInt8] = []
+    // Most texts are this short.
+    output.reserveCapacity(1_024)
     write(to: &output, indent: pretty ? 0 : nil)
     return output
   }
@@ -130,7 +132,7 @@ extension JSON {
         element.write(to: &output, indent: indent)
       }
     case .string(let text): JSON.write(text, to: &output)
-    case .integer(let number): output += "\(number)".utf8
+    case .integer(let number): output += String(number).utf8
     case .largeInteger(let digits): output += digits.utf8
     // JSON has no infinity and no NaN.
     case .double(let number): output += (number.isFinite ? "\(number)" : "null").utf8
@@ -166,18 +168,15 @@ extension JSON {
     output.append(UInt8(ascii: "\""))
     text.withUTF8 { bytes in
       var start = 0
-      while let index = bytes[start...].firstIndex(where: needsEscape) {
-        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
-        writeEscape(of: bytes[index], to: &output)
-        start = index + 1
+      while true {
+        let end = JSONStringBytes.endOfRun(in: bytes, from: start).index
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<end]))
+        guard end < bytes.count else { return }
+        writeEscape(of: bytes[end], to: &output)
+        start = end + 1
       }
-      output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
     output.append(UInt8(ascii: "\""))
-  }
-
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   private static func writeEscape(of byte: UInt8, to output: inout [UInt8]) {
@@ -200,4 +199,32 @@ public struct JSONText: Sendable, Hashable {
 
   /// The value, without a limit on nested values.
   public func parsed() throws(JSON.SyntaxError) -> JSON { try JSON(parsing: bytes, values: .max) }
+}
+
+/// The bytes of a JSON string (RFC 8259, 7).
+enum JSONStringBytes {
+  /// Finds the first control character, quotation mark or backslash from `start`, eight bytes at a time.
+  ///
+  /// - Returns: its index, or the number of bytes if there is none; and whether all bytes before it are ASCII.
+  static func endOfRun(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> (index: Int, isASCII: Bool) {
+    let raw = UnsafeRawBufferPointer(bytes)
+    var (index, seen) = (start, UInt64(0))
+    while index + 8 <= raw.count {
+      let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      // The high bit of a byte is set if the byte is below the limit, and possibly in the bytes above such a byte.
+      let found = below(0x20, word) | below(1, word ^ each(0x22)) | below(1, word ^ each(0x5c))
+      guard found == 0 else { break }
+      seen |= word
+      index += 8
+    }
+    while index < raw.count, raw[index] >= 0x20, raw[index] != 0x22, raw[index] != 0x5c {
+      seen |= UInt64(raw[index])
+      index += 1
+    }
+    return (index, seen & each(0x80) == 0)
+  }
+
+  private static func each(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
+
+  private static func below(_ limit: UInt64, _ word: UInt64) -> UInt64 { (word &- each(limit)) & ~word & each(0x80) }
 }

@@ -98,21 +98,16 @@ struct JSONParser {
   // MARK: Strings
 
   private mutating func string() throws(JSON.SyntaxError) -> String {
-    position += 1
-    let start = position
-    var seen: UInt8 = 0
-    while position < bytes.count {
-      let byte = bytes[position]
-      if byte == UInt8(ascii: "\"") {
-        position += 1
-        return try text(bytes[start..<(position - 1)], isASCII: seen < 0x80)
-      }
-      if byte == UInt8(ascii: "\\") { return try stringWithEscapes(from: start) }
-      guard byte >= 0x20 else { throw JSON.SyntaxError() }
-      seen |= byte
+    let start = position + 1
+    let run = JSONStringBytes.endOfRun(in: bytes, from: start)
+    position = run.index
+    switch peek {
+    case UInt8(ascii: "\""):
       position += 1
+      return try text(UnsafeBufferPointer(rebasing: bytes[start..<run.index]), isASCII: run.isASCII)
+    case UInt8(ascii: "\\"): return try stringWithEscapes(from: start)
+    default: throw JSON.SyntaxError()
     }
-    throw JSON.SyntaxError()
   }
 
   /// Reads a string with escapes into an unescaped copy. Such strings are rare.

@@ -214,7 +214,7 @@ extension RouteCall {
 }
 
 /// A request's header, parsed once: the route, and the caller where no store lookup is needed.
-struct RequestHeading: Sendable {
+final class RequestHeading: Sendable {
   let application: Application
   let match: Router.Match
   /// The token of the `Authorization` header, or the error in this header.

@@ -3,7 +3,7 @@ import HTTP
 import Sessions
 
 /// One operation of the API, as used by the router, the steps and `/openapi.json`.
-package struct Route: Sendable {
+package final class Route: Sendable {
   package enum Method: String, Sendable { case get = "GET", post = "POST" }
 
   let method: Method

@@ -17,7 +17,6 @@ package struct Sealer: Sendable {
 
   private static let version: UInt8 = 2
   private static let firstVersion: UInt8 = 1
-  private static let salt = Array("mdoc sealing".utf8)
   private let sealing: SealingKey
   private let all: [SealingKey]
 
@@ -59,7 +58,7 @@ package struct Sealer: Sendable {
 
   /// HKDF (RFC 5869) over the configured key, for the field's owner.
   private static func key(of field: Field, under key: SealingKey) throws(CryptoError) -> SecretBytes {
-    try HKDF.deriveKey(from: key.key, salt: salt, info: field.owner, length: SealingKey.length)
+    try HKDF.expand(key.pseudorandomKey, info: field.owner, length: SealingKey.length)
   }
 
   enum Field {
@@ -101,12 +100,19 @@ package final class SealingKey: Sendable {
   package static let length = 32
   package let id: String
   let key: SecretBytes
+  /// HKDF-Extract of the key, from which the keys of sessions and replies are expanded.
+  let pseudorandomKey: SecretBytes
+  private static let salt = Array("mdoc sealing".utf8)
 
   package init(id: String, key: consuming SecretBytes) throws(ConfigurationError) {
     guard (1...64).contains(id.utf8.count) else { throw ConfigurationError("a sealing key's id has 1 to 64 bytes") }
     guard key.count == Self.length else { throw ConfigurationError("sealing key \"\(id)\" must have 32 bytes") }
+    guard let extracted = try? HKDF.extract(key, salt: Self.salt) else {
+      throw ConfigurationError("sealing key \"\(id)\" cannot be used: OpenSSL failed")
+    }
     self.id = id
     self.key = key
+    pseudorandomKey = extracted
   }
 
   /// Reads a key's file: 32 raw bytes, or text. White space at the end is ignored.

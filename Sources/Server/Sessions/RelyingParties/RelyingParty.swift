@@ -4,7 +4,7 @@ import Mdoc
 import Presentation
 
 /// A customer of this server, with its own sessions, keys and origins.
-package struct RelyingParty: Sendable {
+package final class RelyingParty: Sendable {
   package let id: String
   /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.
   package let origins: [String]
