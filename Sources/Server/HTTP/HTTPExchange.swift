@@ -292,7 +292,7 @@ package final class BodyHold: Sendable {
 
   deinit { release() }
 
-  /// Takes memory for the body or its decoded form. Returns false and takes nothing if a limit would be exceeded.
+  /// Reserves memory for the body or its decoded form. Returns false and reserves nothing if a limit would be exceeded.
   package func take(_ bytes: Int) -> Bool {
     // A `Locked` body must take no other lock, so the sum is made first. The sum cannot change meanwhile: only one
     // thread at a time reads a request, and the request is handled only after it was read.

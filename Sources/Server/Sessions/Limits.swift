@@ -58,7 +58,7 @@ extension Limits {
   package static let eventRetention: Int64 = 30 * 86_400
   /// Seconds for which a delivery stays claimed: longer than any attempt takes.
   package static let deliveryLease: Int64 = 60
-  /// Seconds that one attempt may take, and bytes that are read of the reply.
+  /// Timeout of one attempt in seconds, and maximum number of bytes to read of its reply.
   package static let deliverySeconds: Int64 = 10
   package static let deliveryReplyBytes = 16 << 10
   /// Seconds between the first two attempts; maximum seconds between later attempts; seconds until a delivery becomes a

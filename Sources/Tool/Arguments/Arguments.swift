@@ -62,7 +62,7 @@ struct Arguments: Sendable {
     valuesByName[option.name, default: []].append(value)
   }
 
-  /// The next word, unless it is an option. Write a value that begins with two hyphens after `=`.
+  /// The next word, unless it begins with two hyphens. Only `--option=value` can give such a value.
   private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
     guard let word = rest.first, !word.hasPrefix("--") else { return nil }
     return rest.popFirst()

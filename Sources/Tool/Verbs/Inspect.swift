@@ -128,7 +128,7 @@ private struct EmbeddedProof: MemberValue {
     }
   }
 
-  /// Names of elements by namespace, in the order of the bytes.
+  /// Element identifiers by namespace, in the proof's order.
   private static func names(_ proof: ZkDocument) -> [(namespace: String, identifiers: [String])] {
     var names: [(namespace: String, identifiers: [String])] = []
     for element in proof.elements {

@@ -211,7 +211,7 @@ enum JSONStringBytes {
     var (index, seen) = (start, UInt64(0))
     while index + 8 <= raw.count {
       let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      // The high bit of a byte is set if the byte is below the limit, and possibly in the bytes above such a byte.
+      // The high bit is set in each byte that is below the limit, and perhaps in bytes above such a byte.
       let found = below(0x20, word) | below(1, word ^ each(0x22)) | below(1, word ^ each(0x5c))
       guard found == 0 else { break }
       seen |= word

@@ -70,13 +70,16 @@ public enum Limits {
   /// Minimum number of bytes of a nonce that a caller supplies.
   public static let shortestNonceBytes = 16
 
-  /// Threads and sessions of a PKCS #11 module; the work that waits for them; how long a request waits for a thread, how
-  /// long for a token, and how long a start or reload; and how long a module that failed is left alone.
+  /// Threads of a PKCS #11 module, with a session each; and the calls that may wait for a thread.
   package static let tokenThreads = 8
   package static let tokenQueue = 256
+
+  /// Timeouts of a call to a token: for a free thread, for a request, and at a start or reload.
   package static let tokenTurn = Duration.seconds(1)
   package static let tokenWait = Duration.seconds(3)
   package static let tokenStart = Duration.seconds(20)
+
+  /// The pause after a failure of the module, before it is used again.
   package static let tokenPause = Duration.seconds(1)
 
   /// Seconds after which to ask a token again.

@@ -51,7 +51,7 @@ package final class Field<Root, Value>: Sendable {
 
   package func value(in object: JSON, at pointer: String, _ faults: inout Faults) -> Value? {
     let json = object[name]
-    // Most members are absent. Only the fault of a required one names its place.
+    // Most members are absent. Only the fault of a required member needs the pointer.
     return read(json, json == nil && !isRequired ? pointer : "\(pointer)/\(name)", &faults)
   }
 
@@ -299,8 +299,8 @@ private func closedObject<Root, each Member>(
   return (Schema.object(members, required: required), readers)
 }
 
-/// The members that were read, to be taken in their order. A parameter pack of optional values costs several look-ups
-/// of a type for each member.
+/// The members that were read, to be taken in their order. A parameter pack of optional values would look up several
+/// types for each member.
 private final class ReadMembers {
   private struct AbsentError: Error {}
 
@@ -315,7 +315,8 @@ private final class ReadMembers {
   /// Throws if the member was not read.
   func next<Value>(_ type: Value.Type) throws -> Value {
     taken += 1
-    guard let value = values[taken - 1] else { throw AbsentError() }
-    return value as! Value  // made by the reader of a `Field<_, Value>`
+    // In two steps: a cast of an absent member to an optional type would succeed.
+    guard let value = values[taken - 1], let value = value as? Value else { throw AbsentError() }
+    return value
   }
 }

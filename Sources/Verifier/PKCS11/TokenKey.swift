@@ -4,7 +4,8 @@ import Cryptography
 
 /// A private key on a Weierstrass curve in a PKCS #11 token: signs (CKM_ECDSA) or agrees (CKM_ECDH1_DERIVE).
 ///
-/// Its handle is of one life of its module (`TokenModule`). In a new life the key is found again, and must be the same.
+/// A handle is valid for one life of the module (`TokenModule`). In a new life the key is looked up again, and must be
+/// the same.
 public final class TokenKey: HeldKey {
   public enum Use: Sendable { case signing, agreement }
 
@@ -68,7 +69,7 @@ public final class TokenKey: HeldKey {
     }
   }
 
-  /// Tokens name public and private keys separately, so a name may have two that do not belong together.
+  /// Tokens name public and private keys separately, so the two keys of one name may not belong together.
   private func prove() throws(TokenError) {
     let isGood: Bool
     do throws(CryptoError) {
@@ -117,7 +118,7 @@ public final class TokenKey: HeldKey {
 
   public func run(_ work: @escaping @Sendable () -> Void) async -> Bool { await module.threads.run(work) }
 
-  /// Uses the key; if its module's life has ended, finds it once more in the next.
+  /// Uses the key. If its module's life has ended, looks it up in the next life and uses it once more.
   private func using<R>(
     _ body: (CK_SESSION_HANDLE, CK_OBJECT_HANDLE) throws(TokenModule.Failure) -> R
   ) throws(CryptoError) -> R {

@@ -2,12 +2,12 @@ import Base
 import CP11Kit
 import Cryptography
 
-/// A key in a token, as it is listed.
+/// A key in a list of a token's keys.
 public struct TokenEntry: Sendable {
   public enum Kind: String, Sendable { case privateKey = "private", secret }
 
   public let kind: Kind
-  /// Its name (RFC 7512), without a query.
+  /// The key's name (RFC 7512), without a query.
   public let uri: String
   /// The curve's name, or the type and length of a secret key.
   public let type: String
@@ -15,21 +15,21 @@ public struct TokenEntry: Sendable {
   public let uses: [String]
   /// True if the key may leave the token.
   public let isExtractable: Bool
-  /// Nil for a secret key, and if the token has no public key beside.
+  /// Nil for a secret key, and if the token does not hold the public key.
   public let publicKey: PublicKey?
 }
 
-/// A key to be made in a token.
+/// The kind of a key to make in a token.
 public enum TokenKeyKind: Sendable {
   case signing(Curve)
-  /// On P-256, to which responses are encrypted. It also signs, for the request of its certificate.
+  /// A key on P-256 to which responses are encrypted. It also signs the request for its certificate.
   case agreement
   /// 32 bytes, from which keys for data at rest are derived.
   case secret
 }
 
 extension TokenModule {
-  /// The private and secret keys of a token that the name and the PIN show.
+  /// The private and secret keys of a token that match the name. A token may hide keys without its PIN.
   public func list(_ uri: TokenURI, pin: SharedSecret?) throws(TokenError) -> [TokenEntry] {
     try onItsThread(uri) { [self] () throws(TokenError) in
       try enter(uri, pin: pin) { place, session throws(TokenError) in
@@ -44,8 +44,8 @@ extension TokenModule {
     }
   }
 
-  /// Makes a key that cannot leave the token, and describes it. The name must say the new key's `object`; without an
-  /// `id`, the key gets a random one.
+  /// Makes a key that cannot leave the token, and describes it. The name must have the new key's `object`. Without an
+  /// `id`, the key gets a random `id`.
   public func make(_ kind: TokenKeyKind, _ uri: TokenURI, pin: SharedSecret?) throws(TokenError) -> TokenEntry {
     guard let label = uri.label else { throw .refused("\(uri.path) must name the new key: add object=") }
     guard let id = uri.id ?? (try? Random.bytes(8)) else { throw .refused("the cryptographic library failed") }

@@ -19,13 +19,13 @@ public final class TokenModule: Sendable {
 
   private struct State {
     var isInitialized = false
-    /// Counts the module's lives. Sessions and handles are of one life.
+    /// Counts the module's lives. Sessions and handles are valid for one life.
     var life = 0
     var idle: [CK_SLOT_ID: [CK_SESSION_HANDLE]] = [:]
-    /// PINs that tokens have refused: a token locks itself after a few.
+    /// PINs that tokens have refused, which are not tried again: a token locks itself after a few attempts.
     var refused: [(token: [UInt8], pin: SharedSecret)] = []
-    /// The module is not initialised again before `pause`, since the last attempt failed. `absences` has the same by
-    /// name, for tokens that the module does not have.
+    /// The time before which the module is not initialised again, since the last attempt failed. `absences` has such
+    /// times for absent tokens, by name.
     var pause: Int64 = 0
     var absences: [String: Int64] = [:]
   }
@@ -99,7 +99,7 @@ public final class TokenModule: Sendable {
     do throws(TokenError) {
       try reporting(uri) { () throws(Failure) in
         try begin()
-        // Without its slots the module does no work for others either.
+        // A module that cannot list its slots is useless for all keys.
         guard (try? slots()) == nil else { return }
         end(state.withLock { $0.life })
         try begin()
@@ -116,8 +116,8 @@ public final class TokenModule: Sendable {
     }
   }
 
-  /// Some modules see a new token only after they are initialised again. But a token that is absent must not end other
-  /// tokens' sessions.
+  /// Some modules see a new token only after a new initialisation. An absent token, however, must not end the sessions
+  /// of other tokens.
   private func pause(_ uri: TokenURI, isAbsent: Bool) {
     let (life, isInUse) = state.withLock { ($0.life, $0.idle.contains { !$0.value.isEmpty }) }
     if !isAbsent || !isInUse { end(life) }
@@ -157,7 +157,7 @@ public final class TokenModule: Sendable {
     state.withLock { $0.isInitialized = true }
   }
 
-  /// Ends this life, if it is still the current one. The caller has the module alone.
+  /// Ends this life, if it is still the current one. The caller must have exclusive use of the module.
   private func end(_ life: Int) {
     let isCurrent = state.withLock { state in
       guard state.life == life else { return false }
@@ -191,7 +191,7 @@ public final class TokenModule: Sendable {
 
   private func open(_ slot: CK_SLOT_ID, _ mayWrite: Bool) throws(Failure) -> CK_SESSION_HANDLE {
     var session: CK_SESSION_HANDLE = 0
-    // Some modules, such as that of AWS CloudHSM, have no sessions that only read.
+    // Some modules, such as that of AWS CloudHSM, have no read-only sessions.
     for flags in mayWrite ? [CKF_RW_SESSION] : [0, CKF_RW_SESSION] {
       do throws(Failure) {
         try call { $0.C_OpenSession?(slot, CKF_SERIAL_SESSION | flags, nil, nil, &session) }
@@ -203,7 +203,7 @@ public final class TokenModule: Sendable {
     return session
   }
 
-  /// A login is the whole token's, so another session may have logged in before.
+  /// A login applies to the whole token, so another session may have logged in earlier.
   private func logIn(
     _ place: Place, _ session: CK_SESSION_HANDLE, _ pin: SharedSecret?, _ uri: TokenURI
   ) throws(TokenError) {
@@ -274,8 +274,8 @@ public final class TokenModule: Sendable {
   }
 }
 
-/// A lock that calls share, and that a new life takes alone. Waits for a bounded time; while one waits to be alone, no
-/// other call begins, so that a busy token does not keep out a reload.
+/// A lock that calls share, and that the beginning of a new life takes exclusively. Waits are bounded. While a caller
+/// waits for exclusive use, no other call begins, so that a busy token cannot block a reload.
 private final class SharedAccess: Sendable {
   private struct State {
     var sharing = 0

@@ -1,9 +1,9 @@
 import Base
 
-/// The threads of one module. PKCS #11 calls block, and nothing can end one: a caller waits for a bounded time, and a
-/// call that hangs holds a thread of its module only.
+/// The threads of one module. A PKCS #11 call blocks and cannot be cancelled. Its caller therefore waits for a bounded
+/// time, and a call that hangs occupies only a thread of its module.
 final class TokenThreads: Sendable {
-  /// Work with its caller, who is told once: that it has ended, or that the time is over.
+  /// Work with its caller. The caller is told once, either that the work has ended or that the time is over.
   private final class Job: Sendable {
     private struct State {
       var hasBegun = false
@@ -84,7 +84,7 @@ final class TokenThreads: Sendable {
   private func add(_ job: Job) -> Bool {
     let (isAdded, needsThread) = state.withLock { state in
       let isBusy = state.threads >= Limits.tokenThreads
-      // While all threads hang, work is refused at once: requests that wait would keep out those that need no token.
+      // While all threads hang, work is refused at once: waiting requests would block those that need no token.
       let isHanging = isBusy && state.turn?.isPast == true
       guard state.waiting.count < Limits.tokenQueue, !isHanging else { return (false, false) }
       state.waiting.append(job)
@@ -99,7 +99,7 @@ final class TokenThreads: Sendable {
     return isAdded
   }
 
-  /// Does the work that waits, except where the caller has gone, then ends.
+  /// Does the waiting work, except for callers that have gone, and then ends.
   private func loop() {
     while let job = state.withLock({ state in
       if state.waiting.isEmpty { state.threads -= 1 }

@@ -18,9 +18,10 @@ from zk_age_verifier.service.sessions import Session
 from zk_age_verifier.service.verify import verify_response
 
 USE = (
-    "Over org-iso-mdoc service.verify.verify_response, what POST /sessions/{id}/presentation calls, with the session's key "
-    "and origin. For proofs the steps of engine.mdoc_zk.verify_presentation with its own functions, google-cpp and a skew "
-    "of 300 s: only its document type and namespace, constants, are those of the case. The time is set by time-machine."
+    "A response over org-iso-mdoc is passed to service.verify.verify_response, which POST /sessions/{id}/presentation "
+    "calls, with the session's key and origin. A proof is verified as engine.mdoc_zk.verify_presentation does it, with the "
+    "package's functions, google-cpp and a skew of 300 s; the constants for document type and namespace are those of the "
+    "case. time-machine sets the time."
 )
 AGE_ONLY = "requests other than one age threshold: the service requests one age_over_NN and requires true"
 SIGNER = x509.ObjectIdentifier("1.0.18013.5.1.2")

@@ -135,7 +135,7 @@ enum EditFunctions {
     // The time of a `tdate`.
     "seconds": { arguments in
       guard case .tagged(_, .text(let text))? = arguments(0), let time = Timestamp(rfc3339: text) else {
-        throw EditError("this must be a tdate")
+        throw EditError("the value must be a tdate")
       }
       return time.edited ?? .null
     },
@@ -170,7 +170,7 @@ extension CBORValue? {
     case .text(let text)?: .text(String(decoding: Array(text.utf8)[try slice(0..<text.utf8.count)], as: UTF8.self))
     case .array(let elements)?: .array(Array(elements[try slice(0..<elements.count)]))
     case .bytes(let bytes)?: .bytes(Array(bytes[try slice(0..<bytes.count)]))
-    default: throw EditError("this must be bytes, text or an array")
+    default: throw EditError("the value must be bytes, text or an array")
     }
   }
 }

@@ -225,7 +225,7 @@ extension MapDraft: EditValue {
 
 extension [UInt8]: EditValue {
   init(edited value: CBORValue?) throws {
-    guard case .bytes(let bytes)? = value else { throw EditError("this must be bytes") }
+    guard case .bytes(let bytes)? = value else { throw EditError("the value must be bytes") }
     self = bytes
   }
   var edited: CBORValue? { .bytes(self) }
@@ -233,7 +233,7 @@ extension [UInt8]: EditValue {
 
 extension String: EditValue {
   init(edited value: CBORValue?) throws {
-    guard case .text(let text)? = value else { throw EditError("this must be text") }
+    guard case .text(let text)? = value else { throw EditError("the value must be text") }
     self = text
   }
   var edited: CBORValue? { .text(self) }
@@ -244,7 +244,7 @@ extension Int64: EditValue {
     switch value {
     case .unsigned(let number)?: self = Int64(clamping: number)
     case .negative(let number)?: self = -1 - Int64(clamping: number)
-    default: throw EditError("this must be a whole number")
+    default: throw EditError("the value must be an integer")
     }
   }
   var edited: CBORValue? { .integer(self) }
@@ -257,7 +257,7 @@ extension Int: EditValue {
 
 extension Bool: EditValue {
   init(edited value: CBORValue?) throws {
-    guard case .bool(let flag)? = value else { throw EditError("this must be true or false") }
+    guard case .bool(let flag)? = value else { throw EditError("the value must be true or false") }
     self = flag
   }
   var edited: CBORValue? { .bool(self) }

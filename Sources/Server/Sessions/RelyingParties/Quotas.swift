@@ -48,9 +48,9 @@ final class UsageEstimates: Sendable {
     var estimate: StoreUsage { counted + before + added }
   }
 
-  /// The pause between background counts: at least `interval` seconds, and `share` times the last count's duration.
+  /// The pause between background counts: `interval` seconds or, if longer, `factor` times the last count's duration.
   private static let interval: Int64 = 10
-  private static let share = 50.0
+  private static let factor = 50.0
 
   private let entries = Locked<[String: Entry]>([:])
 
@@ -99,7 +99,7 @@ final class UsageEstimates: Sendable {
     entries.withLock { entries in
       var entry = entries[relyingParty] ?? Entry()
       entry.isCounting = false
-      entry.due = now + max(Self.interval, Int64(seconds * Self.share))
+      entry.due = now + max(Self.interval, Int64(seconds * Self.factor))
       if let usage {
         entry.counted = usage
         entry.before = StoreUsage()

@@ -106,10 +106,11 @@ final class PostgreSQLPool: @unchecked Sendable {
       if connected == 0, let fault { return fault }
       guard waiting < Self.longestQueue else { return .unavailable("too many requests wait for PostgreSQL") }
       append(Waiting(lane: lane, job: job, deadline: Deadline(in: Self.turn)))
-      pthread_cond_signal(filled)
       return nil
     }
-    if let refusal { job.finish(refusal) }
+    if let refusal { return job.finish(refusal) }
+    // After the unlock: a thread that wakes would only wait for the mutex.
+    pthread_cond_signal(filled)
   }
 
   private var waiting: Int { singles.count + longReads.count }

@@ -94,10 +94,11 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     let isAccepted = locked {
       guard !isClosing else { return false }
       queue.append(job, of: job.flow)
-      pthread_cond_signal(condition)
       return true
     }
-    if !isAccepted { job.finish(.closed) }
+    guard isAccepted else { return job.finish(.closed) }
+    // After the unlock: a thread that wakes would only wait for the mutex.
+    pthread_cond_signal(condition)
   }
 
   private func locked<Value>(_ body: () -> Value) -> Value {

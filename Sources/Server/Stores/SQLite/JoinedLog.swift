@@ -1,12 +1,13 @@
 import CSQLite
 import Glibc
 
-/// SQLite's file system with one difference: what a commit writes to the write-ahead log reaches the disk in one call.
+/// SQLite's file system with one difference: it writes the pages of a commit to the write-ahead log in one call.
 ///
-/// SQLite writes the header and the content of each page separately. The writes are held back until SQLite syncs the
-/// log, which it does before it tells any reader of the commit (`synchronous = FULL`), or until it reads the log. An
-/// error of a held write is the error of that call, so the commit fails. The bytes are then dropped: a read of them and a
-/// write after them fail until SQLite writes them again, as it does after the rollback.
+/// SQLite itself writes the header and the content of each page separately. Here these writes are held back until SQLite
+/// syncs or reads the log. It syncs the log before any reader can see the commit (`synchronous = FULL`).
+///
+/// If the joined write fails, the sync fails, and so does the commit. The bytes are then dropped. Reading them and writing
+/// after them fail until SQLite writes them again, as it does after the rollback.
 enum JoinedLog {
   /// The name of the file system in `sqlite3_open_v2`; nil if SQLite cannot register it.
   static let name: String? = isRegistered ? registeredName : nil
@@ -35,9 +36,9 @@ enum JoinedLog {
 // `nonisolated(unsafe)`: set once, and SQLite never changes it.
 nonisolated(unsafe) private let system = sqlite3_vfs_find(nil)
 
-/// The log's file. SQLite gives the memory: this structure, then the system's own.
+/// The log's file. SQLite provides the memory for this structure and for the system's own, which follows it.
 private struct LogFile {
-  /// SQLite reads the methods at the beginning.
+  /// Must be first: SQLite finds the file's methods in it.
   var file: sqlite3_file
   let inner: UnsafeMutablePointer<sqlite3_file>
   /// Bytes that are not written yet, and their offset in the file.
@@ -53,7 +54,8 @@ private struct LogFile {
   static let size = (MemoryLayout<LogFile>.size + 15) & ~15
 
   private static func of(_ file: UnsafeMutablePointer<sqlite3_file>?) -> UnsafeMutablePointer<LogFile> {
-    UnsafeMutableRawPointer(file!).assumingMemoryBound(to: LogFile.self)
+    guard let file else { preconditionFailure("SQLite passes the file") }
+    return UnsafeMutableRawPointer(file).assumingMemoryBound(to: LogFile.self)
   }
 
   static func open(
@@ -99,9 +101,13 @@ private struct LogFile {
     methods.pointee.xWrite = { file, bytes, count, offset in
       LogFile.of(file).pointee.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)), at: offset)
     }
-    methods.pointee.xTruncate = { file, size in LogFile.of(file).pointee.flushed { $0.calls.xTruncate($0.inner, size) } }
+    methods.pointee.xTruncate = { file, size in
+      LogFile.of(file).pointee.flushed { $0.calls.xTruncate($0.inner, size) }
+    }
     methods.pointee.xSync = { file, flags in LogFile.of(file).pointee.flushed { $0.calls.xSync($0.inner, flags) } }
-    methods.pointee.xFileSize = { file, size in LogFile.of(file).pointee.flushed { $0.calls.xFileSize($0.inner, size) } }
+    methods.pointee.xFileSize = { file, size in
+      LogFile.of(file).pointee.flushed { $0.calls.xFileSize($0.inner, size) }
+    }
     methods.pointee.xFileControl = { file, operation, argument in
       LogFile.of(file).pointee.flushed { $0.calls.xFileControl($0.inner, operation, argument) }
     }
@@ -119,7 +125,8 @@ private struct LogFile {
 
   // MARK: Held bytes
 
-  /// Holds the bytes if they follow the held bytes. Otherwise those are written first. A page has at most 64 KiB.
+  /// Holds the bytes. If they do not follow the held bytes or do not fit, writes the held bytes first. A page has at most
+  /// 64 KiB, so it always fits.
   private mutating func write(_ bytes: UnsafeRawBufferPointer, at start: Int64) -> Int32 {
     if let failure {
       guard start <= failure.offset else { return failure.status }

@@ -76,9 +76,9 @@ package struct ZkDocument: Sendable {
   ) throws(MdocParseError) -> [Element] {
     var elements: [Element] = []
     for (name, items) in try reader.entries(map, member) {
-      let namespace = try reader.text(name, "a name in \(member)")
-      let items = Array(try reader.elements(items, "the value of a name in \(member)"))
-      guard !items.isEmpty else { throw reader.fault("the value of a name in \(member)", "empty") }
+      let namespace = try reader.text(name, "a namespace in \(member)")
+      let items = Array(try reader.elements(items, "the content of a namespace in \(member)"))
+      guard !items.isEmpty else { throw reader.fault("the content of a namespace in \(member)", "empty") }
       for item in items {
         _ = try reader.entries(item, "an element of \(member)")
         elements.append(
