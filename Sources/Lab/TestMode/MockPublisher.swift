@@ -62,9 +62,8 @@ package final class MockPublisher: Sendable {
   /// Serves this reply at the path. It replaces any earlier reply.
   package func publish(_ reply: Reply, at path: String) { shelf.state.withLock { $0.replies["/" + path] = reply } }
 
-  /// The number of requests for each path, without its first slash, since the start or the last `forgetRequests`.
+  /// The number of requests for each path, without its first slash.
   package var requests: [String: Int] { shelf.state.withLock { $0.requests } }
-  package func forgetRequests() { shelf.state.withLock { $0.requests = [:] } }
 
   package func stop() async { await http.stop(drainSeconds: 0) }
 }

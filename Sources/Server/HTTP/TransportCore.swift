@@ -247,7 +247,7 @@ final class TransportCore: Sendable {
   }
 }
 
-final class QueuedRequest: Sendable {
+struct QueuedRequest: Sendable {
   let exchange: HTTPExchange
   let handle: SuspendedExchanges.Handle
   let request: HTTPRequest
@@ -256,16 +256,4 @@ final class QueuedRequest: Sendable {
   let flow: Flow
   /// False for an essential request, which takes no slot of `RequestQueue`.
   let takesSlot: Bool
-
-  init(
-    exchange: HTTPExchange, handle: SuspendedExchanges.Handle, request: HTTPRequest, arrived: Int64, flow: Flow,
-    takesSlot: Bool
-  ) {
-    self.exchange = exchange
-    self.handle = handle
-    self.request = request
-    self.arrived = arrived
-    self.flow = flow
-    self.takesSlot = takesSlot
-  }
 }

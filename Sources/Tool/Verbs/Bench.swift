@@ -63,7 +63,8 @@ extension BenchCommand {
 }
 
 extension Option {
-  fileprivate static let zk = Option(flag: "zk", "measure zero-knowledge proofs instead, by each circuit of --circuits")
+  fileprivate static let zk = Option(
+    flag: "zk", "measure zero-knowledge proofs instead, with each circuit of --circuits")
   fileprivate static let proofCircuits = Option("circuits", "FOLDER", "the folder of circuits, with --zk")
   fileprivate static let rounds = Option("rounds", "N", "measurements a figure", fallback: "31")
   fileprivate static let loop = Option(

@@ -90,7 +90,7 @@ package final class Field<Root, Value>: Sendable {
   }
 }
 
-/// A member of an object that is only read.
+/// A member of an object for input only.
 package typealias Entry<Value> = Field<Void, Value>
 
 extension Field where Root == Void {
@@ -126,7 +126,7 @@ extension Field where Root == Void {
   }
 }
 
-/// A member of an object that is only written.
+/// A member of an object for output only.
 package typealias WrittenMember<Root> = Field<Root, Never>
 
 extension Field where Value == Never {
@@ -186,7 +186,7 @@ package final class ObjectContext {
 }
 
 extension Shape {
-  /// A closed object that is only read. All members are read, so that every fault is recorded.
+  /// A closed object for input only. All members are read, so that every fault is recorded.
   ///
   /// - Parameters:
   ///   - nullIsAbsent: whether a null member counts as absent; otherwise it is a fault.
@@ -253,7 +253,6 @@ extension Shape {
       return nil
     } write: { value in
       var written: [JSON.Member] = []
-      written.reserveCapacity(members.count)
       for member in members {
         if let json = member.write(value) { written.append(JSON.Member(member.name, json)) }
       }
@@ -304,12 +303,11 @@ private func closedObject<Root, each Member>(
 private final class ReadMembers {
   private struct AbsentError: Error {}
 
-  private var values: [Any?] = []
+  private let values: [Any?]
   private var taken = 0
 
   init(_ readers: [MemberReader], in json: JSON, at pointer: String, _ faults: inout Faults) {
-    values.reserveCapacity(readers.count)
-    for read in readers { values.append(read(json, pointer, &faults)) }
+    values = readers.map { $0(json, pointer, &faults) }
   }
 
   /// Throws if the member was not read.

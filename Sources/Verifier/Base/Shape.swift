@@ -1,7 +1,7 @@
 /// The JSON form of a Swift value, stated once: it reads, writes and describes itself.
 ///
-/// A form for input is closed (`object`): it records every unknown member. A form that is only written is open
-/// (`open`): a later version may write more. Neither schema has `default`, since generators make members with a default
+/// A form for input is closed (`object`): it records every unknown member. A form for output only is open (`open`): a
+/// later version may write more. Neither schema has `default`, since generators make members with a default
 /// mandatory. The description states the default.
 package struct Shape<Value>: Sendable {
   package let schema: Schema
@@ -111,7 +111,7 @@ extension Shape where Value == String {
       { $0.string.flatMap { (1...4096).contains($0.utf8.count) ? $0 : nil } }, write: JSON.string)
   }
 
-  /// A text that is only written. Known values are not an enumeration, since later versions may write others.
+  /// A text for output only. Known values are not an enumeration, since later versions may write others.
   package static func written(_ known: [String] = [], like pattern: String? = nil) -> Shape {
     let list: JSON? = known.isEmpty ? nil : .array(known.map { .string($0) })
     let more = known.isEmpty ? nil : "One of \(known.joined(separator: ", ")); later versions may have more."
@@ -124,7 +124,7 @@ extension Shape where Value == String {
 }
 
 extension Shape<String> {
-  /// A SHA-256 in hexadecimal, only written.
+  /// A SHA-256 in hexadecimal, for output only.
   package static var sha256: Shape { .written(like: "^[0-9a-f]{64}$") }
 }
 
@@ -133,12 +133,12 @@ extension Shape where Value == Int {
     Shape<Int64>.integer(Int64(range.lowerBound)...Int64(range.upperBound)).map({ Int($0) }, back: { Int64($0) })
   }
 
-  /// A count, only written.
+  /// A non-negative count, for output only.
   package static var count: Shape { whole(0...Int(Int32.max)) }
 }
 
 extension Shape where Value == Timestamp {
-  /// A time in Unix seconds, only written.
+  /// A time in Unix seconds, for output only.
   package static var seconds: Shape {
     Shape(
       ["type": "integer", "format": "int64"],
@@ -215,15 +215,12 @@ extension Shape {
         if let value = read(element, "\(pointer)/\(index)", &faults) { values.append(value) }
       }
       return values.count == elements.count ? values : nil
-    } write: { values in
-      var elements: [JSON] = []
-      elements.reserveCapacity(values.count)
-      for value in values { elements.append(write(value)) }
-      return .array(elements)
+    } write: {
+      .array($0.map(write))
     }
   }
 
-  /// A list that is only written.
+  /// A list, for output only.
   package var list: Shape<[Value]> { list(0...Int.max).described(by: .list(of: schema)) }
 
   /// The form of an optional value: null is nil.
@@ -249,7 +246,7 @@ extension Shape {
     Shape(schema, read: parsed(detail) { isGood($0) ? $0 : nil }.read, write: write)
   }
 
-  /// A form that is only read: its value is made from this form's value.
+  /// A form for input only. Its value is made from this form's value.
   ///
   /// - Parameter make: nil with a recorded fault.
   package func parsed<Other>(
@@ -267,14 +264,14 @@ extension Shape {
     }
   }
 
-  /// A form that is only read.
+  /// A form for input only.
   package static func reading(
     _ schema: Schema, _ read: @escaping @Sendable (JSON, _ pointer: String, inout Faults) -> Value?
   ) -> Shape {
     Shape(schema, read: read) { _ in .null }
   }
 
-  /// A form that is only read: false becomes nil.
+  /// A form for input only, in which false means nil.
   package var orFalse: Shape<Value?> {
     .reading(.anyOf([schema, ["type": "boolean", "enum": [false]]])) { json, pointer, faults in
       json == false ? .some(nil) : read(json, pointer, &faults).map { .some($0) }

@@ -27,7 +27,7 @@ package enum CallerRule: String, Sendable, Hashable, CaseIterable {
     case .revocation: "the caller's rule: revocation"
     case .minimumAge: "the caller's rule: a minimum age"
     case .allDocuments: "the caller's rule: all documents"
-    case .anchors: "the caller's rule: which documents an anchor vouches for"
+    case .anchors: "the caller's rule: the document types of an anchor"
     case .acceptance: "the caller's rule: comparing with the request"
     }
   }

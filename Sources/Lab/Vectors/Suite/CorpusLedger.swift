@@ -30,7 +30,7 @@ package struct CorpusLedger: Sendable, Hashable {
     package var since: CorpusVersion
     /// The first version without the id; nil if the id is in use.
     package var until: CorpusVersion?
-    /// `proximity accepted`, `vical rejected: trust.list.expired`.
+    /// For example `proximity accepted`, `vical rejected: trust.list.expired`.
     package var meaning: String
 
     package init(since: CorpusVersion, until: CorpusVersion? = nil, meaning: String) {

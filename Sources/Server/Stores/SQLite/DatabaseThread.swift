@@ -72,22 +72,19 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
 
   func close() async {
     await withCheckedContinuation { continuation in
-      pthread_mutex_lock(mutex)
-      isClosing = true
-      let isClosed = connection == nil
-      if !isClosed { onClosed.append { continuation.resume() } }
-      pthread_cond_signal(condition)
-      pthread_mutex_unlock(mutex)
+      stop()
+      let isClosed = locked {
+        if connection != nil { onClosed.append { continuation.resume() } }
+        return connection == nil
+      }
       if isClosed { continuation.resume() }
     }
   }
 
   /// Ends the thread after its queued jobs, without waiting: for a store that is deallocated without `close`.
   func stop() {
-    locked {
-      isClosing = true
-      pthread_cond_signal(condition)
-    }
+    locked { isClosing = true }
+    pthread_cond_signal(condition)
   }
 
   private func enqueue(_ job: Job) {

@@ -14,7 +14,7 @@ enum VectorsExtract {
     work: run)
 
   private static func run(_ arguments: Arguments) throws(Failure) {
-    guard arguments.operands.count == 2 else { throw .usage("exactly ID and FOLDER are required") }
+    guard arguments.operands.count == 2 else { throw .usage("give exactly two arguments, ID and FOLDER") }
     let suite = try VectorsCommand.suite(arguments)
     let entry = try VectorsCommand.entry(arguments.operands[0], in: suite)
     let folder = arguments.operands[1]

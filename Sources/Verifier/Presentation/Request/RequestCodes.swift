@@ -50,7 +50,7 @@ extension Code {
     passes: "The response mode fits the request's protocol")
   static let requestRedirectURI = Code(
     "request.redirect_uri_with_direct_post", "redirect_uri is beside response_mode direct_post", "\(openID), 8.2",
-    "Omit redirect_uri, and send it in the reply to the response.",
+    "Omit redirect_uri from the request. Send it in the HTTP reply to the wallet's response.",
     passes: "There is no redirect_uri beside direct_post")
   static let requestClientSurplus = Code(
     "request.client_id_surplus", "An unsigned request of a page has client_id", "\(openID), A.2", .ignored,
