@@ -50,6 +50,15 @@ struct ShapeTests {
     #expect(faults.all[2].detail == "must be `red` or `green`; did you mean `green`?")
   }
 
+  /// Also in a default: its faults are at the member that it stands for.
+  @Test func aFaultOfADefaultIsNotedAtItsMember() {
+    let inner = Shape<Int>.form("Inner", Entry("count", .whole(1...9), "A count.")) { _, count in count }
+    let outer = Shape<Int>.form("Outer", Entry("inner", inner, or: [:], "A part.")) { _, inner in inner }
+    var faults = Faults()
+    #expect(outer.read([:], "/outer", &faults) == nil)
+    #expect(faults.all.map(\.pointer) == ["/outer/inner/count"])
+  }
+
   @Test func faultsBeyondTheLimitStillRefuse() {
     let members = (0..<100).map { JSON.Member("unknown\($0)", 1) }
     let (box, faults) = read(.object(members))

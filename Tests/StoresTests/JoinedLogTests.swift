@@ -91,7 +91,8 @@ struct JoinedLogTests {
         #expect(try await store.writer.perform(marks) == [[1]])
       }
       try await store.writer.perform { connection throws(StoreError) in try fill(connection, 3) }
-      try await Self.afterCrash(of: path) { copy async throws in #expect(try await copy.lister.perform(marks) == [[3]])
+      try await Self.afterCrash(of: path) { copy async throws in
+        #expect(try await copy.lister.perform(marks) == [[3]])
       }
       await store.close()
     }

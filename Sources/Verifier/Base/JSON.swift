@@ -110,8 +110,6 @@ extension JSON {
 extension JSON {
   public func serialized(pretty: Bool = false) -> [UInt8] {
     var output: [UInt8] = []
-    // Most texts are this short.
-    output.reserveCapacity(1_024)
     write(to: &output, indent: pretty ? 0 : nil)
     return output
   }

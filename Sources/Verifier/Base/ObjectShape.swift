@@ -5,8 +5,9 @@ package final class Field<Root, Value>: Sendable {
   let name: String
   let schema: Schema
   let isRequired: Bool
-  /// Nil with a recorded fault. The JSON is nil for an absent member.
-  fileprivate let read: @Sendable (JSON?, _ pointer: String, inout Faults) -> Value?
+  /// Nil with a recorded fault. The JSON is nil for an absent member. Most members are absent and need no pointer, so it
+  /// is made only on demand.
+  fileprivate let read: @Sendable (JSON?, _ pointer: () -> String, inout Faults) -> Value?
   /// Writes the member; nil if it is omitted.
   fileprivate let write: @Sendable (Root) -> JSON?
 
@@ -15,8 +16,8 @@ package final class Field<Root, Value>: Sendable {
     _ name: String, _ get: @escaping @Sendable (Root) -> Value, _ shape: Shape<Value>, _ summary: String
   ) {
     self.init(name: name, schema: shape.schema.asMember(summary), isRequired: true) { json, pointer, faults in
-      if let json { return shape.read(json, pointer, &faults) }
-      faults.add(pointer, "is required")
+      if let json { return shape.read(json, pointer(), &faults) }
+      faults.add(pointer(), "is required")
       return nil
     } write: {
       shape.write(get($0))
@@ -29,7 +30,7 @@ package final class Field<Root, Value>: Sendable {
     _ summary: String
   ) where Value: Equatable & Sendable {
     self.init(name: name, schema: shape.schema.asMember(summary), isRequired: false) { json, pointer, faults in
-      if let json { return shape.read(json, pointer, &faults) }
+      if let json { return shape.read(json, pointer(), &faults) }
       return fallback
     } write: { root in
       let value = get(root)
@@ -39,7 +40,7 @@ package final class Field<Root, Value>: Sendable {
 
   private init(
     name: String, schema: Schema, isRequired: Bool,
-    read: @escaping @Sendable (JSON?, _ pointer: String, inout Faults) -> Value?,
+    read: @escaping @Sendable (JSON?, _ pointer: () -> String, inout Faults) -> Value?,
     write: @escaping @Sendable (Root) -> JSON?
   ) {
     self.name = name
@@ -50,9 +51,7 @@ package final class Field<Root, Value>: Sendable {
   }
 
   package func value(in object: JSON, at pointer: String, _ faults: inout Faults) -> Value? {
-    let json = object[name]
-    // Most members are absent. Only the fault of a required member needs the pointer.
-    return read(json, json == nil && !isRequired ? pointer : "\(pointer)/\(name)", &faults)
+    read(object[name], { "\(pointer)/\(name)" }, &faults)
   }
 
   /// A member that may be absent or null. The summary describes that case.
@@ -105,8 +104,8 @@ extension Field where Root == Void {
     self.init(
       name: name, schema: shown.map { form.with("default", $0) } ?? form, isRequired: fallback == nil
     ) { json, pointer, faults in
-      if let json = json?.unlessNull ?? fallback { return shape.read(json, pointer, &faults) }
-      faults.add(pointer, absence)
+      if let json = json?.unlessNull ?? fallback { return shape.read(json, pointer(), &faults) }
+      faults.add(pointer(), absence)
       return nil
     } write: { _ in
       nil
@@ -119,7 +118,7 @@ extension Field where Root == Void {
   ) -> Field where Value == Inner? {
     Field(name: name, schema: shape.schema.asMember(summary), isRequired: false) { json, pointer, faults in
       guard let json = json?.unlessNull else { return .some(nil) }
-      return shape.read(json, pointer, &faults).map { .some($0) }
+      return shape.read(json, pointer(), &faults).map { .some($0) }
     } write: { _ in
       nil
     }

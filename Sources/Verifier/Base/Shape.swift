@@ -1,8 +1,8 @@
 /// The JSON form of a Swift value, stated once: it reads, writes and describes itself.
 ///
 /// A form for input is closed (`object`): it records every unknown member. A form for output only is open (`open`): a
-/// later version may write more. Neither schema has `default`, since generators make members with a default
-/// mandatory. The description states the default.
+/// later version may write more. Neither schema has `default`, since generators make members with a default mandatory.
+/// The description states the default.
 package struct Shape<Value>: Sendable {
   package let schema: Schema
   /// Nil with a recorded fault.

@@ -116,8 +116,8 @@ public final class TokenModule: Sendable {
     }
   }
 
-  /// Some modules see a new token only after a new initialisation. An absent token, however, must not end the sessions
-  /// of other tokens.
+  /// Some modules see a new token only after a new initialisation. But one token's absence must not end the sessions of
+  /// the other tokens.
   private func pause(_ uri: TokenURI, isAbsent: Bool) {
     let (life, isInUse) = state.withLock { ($0.life, $0.idle.contains { !$0.value.isEmpty }) }
     if !isAbsent || !isInUse { end(life) }

@@ -25,8 +25,8 @@ final class OutcomeQueue: Sendable {
 
   init(_ pool: PostgreSQLPool) { self.pool = pool }
 
-  /// Runs the statement that records an outcome. Returns true once its change is
-  /// durable, and false if it changed nothing.
+  /// Runs the statement that records an outcome. Returns true once its change is durable, and false if it changed
+  /// nothing.
   func record(_ statement: PostgreSQLStatement, of session: SessionID) async throws(StoreError) -> Bool {
     let result = await withCheckedContinuation { continuation in
       let waiting = Waiting(statement: statement, session: session, continuation: continuation)
