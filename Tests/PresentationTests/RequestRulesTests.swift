@@ -291,6 +291,7 @@ import Testing
     Row("nonce_malformed", .page) { $0["nonce"] = nil },
     Row("nonce_malformed", .page) { $0["nonce"] = "exc7gBkxjx1rdc9udRrveKvSsJIq80avlXeLHhG+A==" },
     Row("nonce_malformed", .link) { $0["state"] = "a b" },
+    Row("nonce_malformed", .link) { $0["state"] = "" },
     Row("nonce_weak", .unsignedPage) { $0["nonce"] = "abcdefgh" },
     Row("nonce_weak", .unsignedPage) { $0["nonce"] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
     Row("wallet_nonce_mismatch", .link) { $0["wallet_nonce"] = "n-2" },

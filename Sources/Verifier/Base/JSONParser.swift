@@ -104,7 +104,7 @@ struct JSONParser {
     switch peek {
     case UInt8(ascii: "\""):
       position += 1
-      return try text(UnsafeBufferPointer(rebasing: bytes[start..<run.index]), isASCII: run.isASCII)
+      return try text(UnsafeBufferPointer(rebasing: bytes[start..<run.index]).span, isASCII: run.isASCII)
     case UInt8(ascii: "\\"): return try stringWithEscapes(from: start)
     default: throw JSON.SyntaxError()
     }
@@ -116,7 +116,7 @@ struct JSONParser {
     while let byte = peek {
       position += 1
       switch byte {
-      case UInt8(ascii: "\""): return try text(output, isASCII: false)
+      case UInt8(ascii: "\""): return try text(output.span, isASCII: false)
       case UInt8(ascii: "\\"): output += try escape()
       case 0..<0x20: throw JSON.SyntaxError()
       default: output.append(byte)
@@ -165,8 +165,9 @@ struct JSONParser {
   }
 
   /// - Parameter isASCII: true only if the text is known to be ASCII.
-  private func text(_ utf8: some Collection<UInt8>, isASCII: Bool) throws(JSON.SyntaxError) -> String {
-    guard let text = String(validating: utf8, as: UTF8.self) else { throw JSON.SyntaxError() }
+  private func text(_ bytes: Span<UInt8>, isASCII: Bool) throws(JSON.SyntaxError) -> String {
+    guard let utf8 = try? UTF8Span(validating: bytes) else { throw JSON.SyntaxError() }
+    let text = String(copying: utf8)
     guard isASCII || StreamSafeText.isSafe(text) else { throw JSON.SyntaxError() }
     return text
   }

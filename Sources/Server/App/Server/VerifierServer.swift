@@ -31,6 +31,8 @@ package final class VerifierServer: Sendable {
   package init(
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
+    // This thread starts those of the store, of HTTP and of verifications below.
+    BackgroundThread.avoidInterrupting()
     mode = configuration.mode
     // Only test mode has a mock wallet, regardless of the configuration.
     additions = mode == .test ? configuration.additions : .none
