@@ -2,22 +2,22 @@ import Base
 import Glibc
 import Synchronization
 
-/// One accepted socket, with the deadline for its peer. libmicrohttpd's own timeout measures only silence: a peer that
-/// sends a byte a second never reaches it.
+/// One accepted socket, with the deadline for its peer. libmicrohttpd's own timeout measures only silence. A peer that
+/// sends one byte a second never reaches that timeout.
 final class AcceptedConnection: Sendable {
   let descriptor: Int32
   let remoteAddress: String
   let client: ClientAddress?
-  /// The core holds its connections until they are closed, and libmicrohttpd holds the core for longer.
+  /// The core retains its connections until they are closed. libmicrohttpd retains the core for longer.
   unowned let core: TransportCore
   /// Nanoseconds on the monotonic clock, or one of the marks `none` and `cut`.
   private let deadline: Atomic<Int64>
-  /// True while the request only waits: it may then end without loss when its peer disconnects.
+  /// True while the request only waits. It can then end without loss when its peer disconnects.
   let isHeld = Atomic(false)
   private let since: Atomic<Int64>
 
-  /// The request in progress. Owned here, so that it ends with the socket: libmicrohttpd 0.9.75 does not report the end
-  /// of every request.
+  /// The request in progress. The connection owns it, so that it ends with the socket. libmicrohttpd 0.9.75 does not
+  /// report the end of every request.
   private let current = Locked<HTTPExchange?>(nil)
 
   private static let none = Int64.max
@@ -48,7 +48,8 @@ final class AcceptedConnection: Sendable {
     return replace(with: now + Self.nanoseconds(seconds))
   }
 
-  /// Lifts the deadline while the server works. Returns false if the connection was cut: nobody would read the reply.
+  /// Lifts the deadline while the server works. Returns false if the connection was cut: nobody can read the reply
+  /// then.
   func lift() -> Bool { replace(with: Self.none) }
 
   /// Marks an overdue connection as cut. Returns true only for the first caller, which must then shut the socket down.
@@ -112,11 +113,11 @@ final class DeadlineSweeper: Sendable {
 
   var connections: [AcceptedConnection] { state.withLock { Array($0.connections.values) } }
 
-  /// Cuts the held connections whose peer is gone, and returns these connections: libmicrohttpd does not watch a
+  /// Cuts the held connections whose peer is gone, and returns these connections. libmicrohttpd does not watch a
   /// suspended connection. A peer that has closed only its sending side counts as gone, since a full close sends the
   /// same FIN.
   func cutAbandoned() -> [AcceptedConnection] {
-    // Hold the lock throughout: as soon as it is released, a descriptor may be closed (see `remove`).
+    // Hold the lock throughout. Once it is released, a descriptor may be closed (see `remove`).
     state.withLock { state in
       let held = state.connections.values.filter { $0.isHeld.load(ordering: .acquiring) }
       var sockets = held.map { pollfd(fd: $0.descriptor, events: Self.peerHasClosed, revents: 0) }
@@ -144,7 +145,7 @@ final class DeadlineSweeper: Sendable {
     state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
   }
 
-  /// Call it before closing the descriptor: otherwise a sweep could shut down a new socket with the same number.
+  /// Call this before closing the descriptor. Otherwise a sweep may shut down a new socket with the same number.
   func remove(_ connection: AcceptedConnection) {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }
@@ -161,11 +162,11 @@ final class DeadlineSweeper: Sendable {
 }
 
 /// Closes connections of the address with the most connections. Closes idle connections first (RFC 9112, 9.3.1), then
-/// those whose peer is sending a request or reading a reply; in each group, the longest wait first. A connection stays
-/// open while the server works on its request, or if its next request is in the kernel. Behind a proxy all connections
-/// have the same address.
+/// connections whose peer is sending a request or reading a reply. In each group, the longest wait comes first. A
+/// connection stays open while the server works on its request, or if its next request is in the kernel's buffer.
+/// Behind a proxy all connections have the same address.
 extension DeadlineSweeper {
-  /// Closes the connections above `limit`, and a few more, so that not every new connection needs another call.
+  /// Closes the connections above `limit` and a few more. Not every new connection then needs another call.
   func makeRoom(within limit: Int) {
     guard state.withLock({ $0.connections.count }) > limit else { return }
     let open = connections.filter { !$0.isCut }
@@ -196,8 +197,8 @@ extension DeadlineSweeper {
   }
 }
 
-/// A client's address for limits: IPv4, or the first 64 bits of IPv6, since a network of that size usually belongs to
-/// one client.
+/// A client's address for limits: IPv4, or the first 64 bits of IPv6. A network of that size usually belongs to one
+/// client.
 package enum ClientAddress: Hashable, Sendable {
   case four(UInt32)
   case six(UInt64)
@@ -209,7 +210,7 @@ package enum ClientAddress: Hashable, Sendable {
   }
 }
 
-/// An address or a network, `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32` (RFC 4632, 3.1; RFC 4291, 2.3).
+/// An address or a network, such as `192.0.2.7`, `10.0.0.0/8` or `2001:db8::/32` (RFC 4632, 3.1; RFC 4291, 2.3).
 package struct AddressBlock: Sendable, Hashable {
   private let bytes: [UInt8]
   private let bits: Int
@@ -234,7 +235,8 @@ package struct AddressBlock: Sendable, Hashable {
     return (other[whole] ^ bytes[whole]) >> (8 - bits % 8) == 0
   }
 
-  /// The address in 4 or 16 bytes; nil if it is not numeric. IPv4 mapped into IPv6 gives 4 (RFC 4291, 2.5.5.2).
+  /// The address in 4 or 16 bytes; nil if it is not numeric. An IPv4-mapped IPv6 address gives 4 bytes (RFC 4291,
+  /// 2.5.5.2).
   package static func bytes(of text: some StringProtocol) -> [UInt8]? {
     var four = in_addr()
     if inet_pton(AF_INET, String(text), &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
@@ -246,7 +248,8 @@ package struct AddressBlock: Sendable, Hashable {
   }
 }
 
-/// Counts the open connections of each `ClientAddress`; libmicrohttpd would count each address of an IPv6 network.
+/// Counts the open connections of each `ClientAddress`. libmicrohttpd counts each address of an IPv6 network
+/// separately.
 final class ConnectionCounts: Sendable {
   private let counts = Locked<[ClientAddress: Int]>([:])
   /// Maximum number of connections from one address; 0 means no limit.
@@ -254,8 +257,8 @@ final class ConnectionCounts: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// True if this address may have another connection. A connection counts from `opened` on: after being accepted it
-  /// may still fail.
+  /// True if this address may have another connection. A connection counts only from `opened` on. It may still fail
+  /// after it is accepted.
   func mayAccept(_ address: ClientAddress?) -> Bool {
     guard limit > 0, let address else { return true }
     return counts.withLock { $0[address, default: 0] < limit }

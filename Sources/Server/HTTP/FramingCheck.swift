@@ -3,9 +3,9 @@ import CMicrohttpd
 
 /// Refuses every request with an ambiguous head, before a byte of the body is read.
 ///
-/// libmicrohttpd 0.9.75 accepts two lengths, a length together with chunks, unknown codings, spaces before the colon
-/// and several hosts. If a proxy interprets such a head differently, a request can be smuggled past it (RFC 9112,
-/// 11.2).
+/// libmicrohttpd 0.9.75 accepts two lengths, a length with chunked coding, unknown codings, spaces before the colon,
+/// and several `Host` fields. If a proxy interprets such a head differently, a request can be smuggled past it (RFC
+/// 9112, 11.2).
 enum FramingCheck {
   struct Result {
     var request: HTTPRequest
@@ -69,7 +69,7 @@ enum FramingCheck {
   /// The declared length of the body; nil if none is declared. Accepts one `Content-Length` of digits only. Except in
   /// HTTP/1.0, also accepts one `Transfer-Encoding`, which must be exactly `chunked` (RFC 9112, 6.1 and 6.3).
   ///
-  /// libmicrohttpd 0.9.75 takes a bare LF for the end of a chunk line, and does not show how a line ended (RFC 9112,
+  /// libmicrohttpd 0.9.75 accepts a bare LF as the end of a chunk line, and does not report how a line ended (RFC 9112,
   /// 7.1 and 11.2). The connection therefore closes after a chunked body (`TransportCore.send`).
   private static func contentLength(
     _ headers: HTTPHeaders, _ raw: RawHeader, isHTTP10: Bool
@@ -78,8 +78,8 @@ enum FramingCheck {
     let codings = headers.values("Transfer-Encoding")
     if !codings.isEmpty {
       guard lengths.isEmpty else { throw .malformed("Content-Length beside Transfer-Encoding") }
-      // Check the raw field: if white space follows `chunked`, libmicrohttpd would not see the chunks and would read
-      // for ever.
+      // Check the raw field. If white space follows `chunked`, libmicrohttpd does not recognize the chunks and never
+      // stops reading.
       guard codings.count == 1, raw.fields.contains(where: isChunked) else {
         throw .malformed("Transfer-Encoding is not exactly chunked")
       }
@@ -169,9 +169,9 @@ struct RawHeader {
 /// Finds bytes that libmicrohttpd 0.9.75 drops while parsing: bare LF line ends, folded lines, NUL bytes, doubled
 /// spaces. A proxy in front may read such bytes as another request (RFC 9112, 2.2, 5.2 and 11.2).
 ///
-/// Such bytes show only in the addresses of the values. This version splits the header in place: each part must start
-/// exactly where the previous part and its delimiter end. Only addresses are compared. Other versions may move the
-/// strings, and libmicrohttpd 1.0 and later rejects such bytes itself.
+/// Only the addresses of the values reveal such bytes. Version 0.9.75 splits the header in place. Each part must
+/// therefore start exactly where the previous part and its delimiter end. Only addresses are compared. Other versions
+/// may move the strings. libmicrohttpd 1.0 and later versions reject such bytes themselves.
 enum HeaderLayout {
   private static let isAuditable = MHD_get_version().map { String(cString: $0) } == "0.9.75"
 
@@ -198,7 +198,7 @@ enum HeaderLayout {
 struct RequestTarget {
   let path: String
   let query: [(name: String, value: String)]
-  /// The authority of a target in absolute form, which must then equal the `Host` field; nil for other forms.
+  /// The authority of a target in absolute form; nil for other forms. It must equal the `Host` field.
   let authority: String?
 
   init(_ bytes: [UInt8], method: String) throws(HTTPError) {

@@ -1,14 +1,15 @@
 import Base
 import CMicrohttpd
 
-/// One request and its reply. Its phase only advances. The caller that sets the phase `replied` resumes the connection,
-/// so that the connection is resumed exactly once.
+/// One request and its reply. Its phase only advances. Only the caller that sets the phase `replied` resumes the
+/// connection. The connection is thus resumed exactly once.
 final class HTTPExchange: Sendable {
   enum Phase {
     /// The request line has arrived; the header fields have not.
     case opening
     case receiving
-    /// The request was refused. The rest of its body is read and dropped: only then does the sender read the reply.
+    /// The request was refused. The server reads and drops the rest of its body, since the sender reads the reply only
+    /// after that.
     case dropping(HTTPResponse)
     case handling
     /// The reply waits for libmicrohttpd's thread to pick it up.
@@ -32,7 +33,7 @@ final class HTTPExchange: Sendable {
   let target: [UInt8]
   private let state = Locked(State())
 
-  /// The request with only the parts of its target. Used to refuse a request with an unreadable header.
+  /// A request that contains only the target's path. Used to refuse a request with an unreadable header.
   var bareRequest: HTTPRequest {
     HTTPRequest(method: "", path: String(decoding: target.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self))
   }
@@ -52,10 +53,10 @@ final class HTTPExchange: Sendable {
 
   var isBeingHandled: Bool { if case .handling = phase { true } else { false } }
 
-  /// True once the header was read. A stopping server waits for such requests.
+  /// True once the header has been read. A stopping server waits for such requests.
   var hasHeader: Bool { if case .opening = phase { false } else { true } }
 
-  /// Takes the header. Reserves at most 64 KiB, since a peer can declare a length and never send the body.
+  /// Stores the request's header. Reserves at most 64 KiB, since a peer can declare a length and never send the body.
   func accept(_ request: HTTPRequest, contentLength: Int, hold: BodyHold?) {
     state.withLock { state in
       state.phase = .receiving
@@ -73,7 +74,7 @@ final class HTTPExchange: Sendable {
     return true
   }
 
-  /// Refuses the request. The reply is sent after the body, which is dropped.
+  /// Refuses the request. The reply is sent after the rest of the body is read and dropped.
   func refuse(with reply: HTTPResponse) { state.withLock { $0.phase = .dropping(reply) } }
 
   /// Counts dropped bytes of a refused body. Returns false above `Limits.droppedBodyBytes`.
@@ -84,7 +85,7 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Releases the body's memory, after the reply was written or failed.
+  /// Releases the body's memory after the reply is written or fails.
   func end() { state.withLock { $0.hold.take() }?.release() }
 
   /// Takes the whole request for handling. Returns nil if it was already taken.
@@ -99,8 +100,8 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Keeps the task, to cancel it once its reply is no longer needed. If the reply is already unnecessary, cancels the
-  /// task now.
+  /// Stores the task, so that it can be cancelled once its reply is no longer needed. If the reply is already
+  /// unnecessary, cancels the task now.
   func attach(_ task: Task<Void, Never>) {
     let isLate = state.withLock { state in
       if case .handling = state.phase {
@@ -119,7 +120,7 @@ final class HTTPExchange: Sendable {
       state.phase = .replied(reply)
       return (true, state.task.take())
     }
-    // Harmless if the task itself is the caller: it has nothing left to do.
+    // This is harmless if the task itself is the caller: the task has nothing left to do.
     task?.cancel()
     return isFirst
   }
@@ -127,14 +128,13 @@ final class HTTPExchange: Sendable {
   func markQueued() { state.withLock { $0.phase = .queued } }
 }
 
-/// Holds the suspended connections: stopping libmicrohttpd while it has any is undefined behaviour.
+/// Holds the suspended connections. Stopping libmicrohttpd while any connection is suspended is undefined behaviour.
 ///
 /// An exchange is held from its suspension until `MHD_resume_connection` has *returned*. Once this object is closed and
 /// empty, no connection is suspended and no thread uses the daemon.
 final class SuspendedExchanges: Sendable {
-  /// libmicrohttpd's pointer to a connection.
-  // Sendable by use: the pointer is only passed to MHD_resume_connection, which may be called from any thread. Until
-  // that call a suspended connection is neither closed nor freed.
+  /// libmicrohttpd's pointer to a connection. The pointer can be Sendable. It is only passed to MHD_resume_connection,
+  /// which any thread may call. Until that call a suspended connection is neither closed nor freed.
   struct Handle: @unchecked Sendable {
     let pointer: OpaquePointer
   }
@@ -154,7 +154,7 @@ final class SuspendedExchanges: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
-  /// True once `close` was called. `close` replies to all exchanges, so no handling needs to begin.
+  /// True once `close` has been called. `close` replies to all exchanges, so no handling needs to begin.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Adds a suspended exchange. Returns false once this object is closed; the caller must then reply.

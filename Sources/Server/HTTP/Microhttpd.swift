@@ -1,3 +1,4 @@
+import Base
 import CMicrohttpd
 import Glibc
 
@@ -31,6 +32,7 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     options.on_connection = MicrohttpdCallbacks.onConnection
     context = Unmanaged.passRetained(core)
     options.context = context.toOpaque()
+    BackgroundThread.avoidInterrupting()  // libmicrohttpd's threads inherit it.
     let daemon: OpaquePointer? =
       if configuration.tls == nil {
         mdoc_http_start(flags, &options)

@@ -10,20 +10,20 @@ package struct Reply: Sendable {
   package var mediaType: String
   package var content: Content
   package var headers: [(name: String, value: String)] = []
-  /// The session that the reply concerns. Redacting the session erases the kept reply.
+  /// The session that the reply concerns. Redacting the session erases the stored reply.
   package var session: SessionID?
   /// Set only in the first reply after the attempt's end.
   package var verification: Verification?
   /// The code of the refusal, of the failed session, or of the wallet's cancellation.
   package var code: Code?
   package var refusal: ServiceError?
-  /// True for a kept reply to a retry (`Idempotency-Key`).
+  /// True if this is the stored reply to a retry (`Idempotency-Key`).
   package private(set) var isReplay = false
   /// Seconds of deliberate delay, which do not count as work.
   package var heldSeconds = 0.0
   /// The expiry of the result in the reply.
   var resultExpiresAt: Timestamp?
-  /// True if the reply was kept under its Idempotency-Key in the transaction of its change.
+  /// True if the reply was stored under its Idempotency-Key in the same transaction as its change.
   var isKept = false
 
   package enum Content: Sendable {
@@ -67,10 +67,11 @@ package struct Reply: Sendable {
   }
 }
 
-/// The reason why a call was refused or failed. The HTTP edge makes a problem (RFC 9457) of it. Never contains values.
+/// The reason why a call was refused or failed. The HTTP edge converts it to a problem (RFC 9457). Never contains
+/// values.
 package struct ServiceError: Error, Sendable, Hashable {
   package let code: Code
-  /// Describes this case; otherwise states the remedy.
+  /// A description of this case or, by default, the code's remedy.
   package let detail: String
   /// JSON pointers into the request (RFC 6901).
   package let pointers: [PointedDetail]
@@ -80,7 +81,7 @@ package struct ServiceError: Error, Sendable, Hashable {
     package let pointer: String
     package let detail: String
 
-    /// A pointer has the caller's own names, of any length: a long one ends in `…`.
+    /// A pointer contains the caller's own names, of any length. A long pointer is shortened and ends in `…`.
     package init(pointer: String, detail: String) {
       self.pointer = JSONPointer.shortened(pointer)
       self.detail = detail
@@ -103,7 +104,7 @@ package struct ServiceError: Error, Sendable, Hashable {
 
   static let keyUnavailable = ServiceError(.apiKeyUnavailable, retryAfter: Limits.tokenRetry)
 
-  /// The error of work with a relying party's key.
+  /// The error for a failed operation with a relying party's key.
   init(_ error: CryptoError) { self = error == .keyUnavailable ? .keyUnavailable : .cryptoFailed }
 
   init(_ error: StoreError) {
@@ -116,7 +117,7 @@ package struct ServiceError: Error, Sendable, Hashable {
 }
 
 extension Shape {
-  /// Reads a body without further rules.
+  /// Reads a body that has no rules beyond its shape.
   /// - Throws: the refusal that lists every fault.
   package func value(of json: JSON, at pointer: String = "") throws(ServiceError) -> Value {
     var faults = Faults()
@@ -126,7 +127,7 @@ extension Shape {
 }
 
 extension Faults {
-  /// The refusal that lists every fault, under the code of the first.
+  /// The refusal that lists every fault, with the code of the first fault.
   var refusal: ServiceError {
     let code = all.first.map { $0.code ?? ($0.isUnknownMember ? .apiUnknownMember : .apiInvalidRequest) }
     return ServiceError(code ?? .apiInvalidRequest, pointers: all.map { .init(pointer: $0.pointer, detail: $0.detail) })
@@ -145,7 +146,7 @@ extension ServiceError {
 extension JSONPointer {
   static func shortened(_ text: String) -> String {
     let most = Limits.pointerCharacters
-    // Cheap to count, and an upper bound of the characters.
+    // The byte count is cheap, and is an upper bound for the number of characters.
     guard text.utf8.count > most,
       let end = text.unicodeScalars.index(
         text.startIndex, offsetBy: most, limitedBy: text.endIndex), end < text.endIndex

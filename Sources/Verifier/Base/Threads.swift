@@ -65,8 +65,8 @@ package struct Deadline: Sendable {
 /// tasks.
 package enum BackgroundThread {
   /// Stops this thread, and those that it starts later, from interrupting another thread when they wake. On a busy
-  /// processor, threads then switch less often and find more work at each turn. On an idle processor nothing changes.
-  /// Without effect where the system forbids it.
+  /// processor, threads then switch less often and find more work at each turn. On an idle processor nothing changes,
+  /// nor where the system forbids it. All background threads have this policy.
   package static func avoidInterrupting() {
     let batch: Int32 = 3  // SCHED_BATCH, which Swift does not import.
     var parameters = sched_param()
@@ -120,6 +120,7 @@ package enum BackgroundThread {
     if let raw {
       let box = Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
       setName(box.name)
+      avoidInterrupting()
       box.body()
     }
     return nil

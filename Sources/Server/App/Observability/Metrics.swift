@@ -52,7 +52,7 @@ final class Metrics: Sendable {
   var uptimeSeconds: Double { (ContinuousClock.now - start) / .seconds(1) }
   var minute: Int { Int(uptimeSeconds) / 60 }
 
-  /// - Parameter waited: seconds that the request was queued.
+  /// - Parameter waited: the request's time in the queue, in seconds.
   func began(waited: Double) {
     state.withLock { state in
       state.inFlight += 1
@@ -66,7 +66,7 @@ final class Metrics: Sendable {
       state.inFlight -= 1
       Self.count(record, in: &state)
       state.durations[record.route, default: Histogram()].add(record.seconds)
-      // The service was at its limit of concurrent verifications.
+      // This code means that the service has reached its limit of concurrent verifications.
       if record.code == .apiOverloaded, !record.isEssential { state.shed[.full, default: 0] += 1 }
       if record.isCreation { state.activity.note(minute: minute) { $0.created += 1 } }
       guard let outcome = record.verification else { return }
@@ -131,7 +131,7 @@ struct StoreWatch: StoreObserver {
 
 /// A histogram of durations, for Prometheus.
 struct Histogram: Sendable {
-  /// Upper bounds in seconds: for signatures (0.1 ms), verifications, commits and publishers.
+  /// Upper bounds in seconds. They suit signatures (0.1 ms), verifications, commits and fetches from publishers.
   static let bounds = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]

@@ -54,7 +54,7 @@ enum MetricsText {
       "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",
       service.relyingParties.nextKeyExpiry(after: application.clock()))
     webhooks(application.webhooks.snapshot, &text)
-    // Read from the heads in the store, so the counter falls if a chain is shortened.
+    // The count comes from the heads in the store. It therefore falls if a chain is shortened.
     text.add(
       "mdoc_audit_entries_total", "Audit entries in the store, by node.", by: "node",
       heads.map { ($0.node.text, $0.sequence) })
@@ -94,7 +94,7 @@ enum MetricsText {
       snapshot.failedAuthentications)
   }
 
-  /// Counts verifications. Loadable circuits, at most eight, have samples from the start.
+  /// Counts verifications. Every loadable circuit (at most eight) has samples from the start.
   private static func verifications(
     _ snapshot: Metrics.Snapshot, _ library: CircuitLibrary?, _ text: inout MetricsWriter
   ) {

@@ -18,7 +18,7 @@ struct StatusPage {
   private let only: RelyingParty?
   private let now: Timestamp
 
-  /// The store's figures; nil if it failed.
+  /// The store's figures; nil if the store failed.
   struct Readings: Sendable {
     var isReady = false
     var heads: [AuditHead]?
@@ -144,7 +144,7 @@ struct StatusPage {
   }
 
   private var certificates: String {
-    // Cannot throw: the party is from a valid configuration.
+    // `RelyingParties` cannot throw here: the party comes from a valid configuration.
     let parties = only.flatMap { try? RelyingParties([$0]) } ?? application.service.relyingParties
     func row(_ name: String, _ count: Int, _ expiring: Int, _ expired: Int, _ next: Timestamp?) -> [String] {
       [name, "\(count)", "\(expiring)", "\(expired)", next.map(until) ?? "–"]

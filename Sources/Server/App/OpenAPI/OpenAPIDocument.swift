@@ -131,7 +131,7 @@ enum OpenAPIParameters {
     "relying_party": "The relying party's id.", "code": "The code, such as `api.not_found`.",
   ]
 
-  /// The schema of a path variable. A path with any other value is not found.
+  /// The schema of a path variable. A path with a value outside this schema is not found.
   private static func schema(ofVariable name: String, in path: String) -> Schema {
     let ids: KeyValuePairs = [
       "/v1/verification_sessions/{id}": SessionID.pattern, "/v1/verification_reports/{id}": ReportID.pattern,
@@ -151,21 +151,21 @@ enum OpenAPIParameters {
 }
 
 /// Collects the component schemas while the document is made. Code generators name types after components. Every schema
-/// with a title therefore becomes a component, and a reference replaces the schema.
+/// with a title therefore becomes a component. A reference replaces the schema where it is used.
 struct OpenAPIComponents {
   private(set) var schemas: [JSON.Member] = []
   private var titles: [String] = []
   private let prefix: String
 
   /// - Parameters:
-  ///   - named: the schemas by their names, which become their titles.
-  ///   - prefix: where references find the schemas.
+  ///   - named: the schemas by name. Each name becomes its schema's title.
+  ///   - prefix: the path before a schema's name in references.
   init(_ named: [Schema.Member], at prefix: String = "#/components/schemas/") {
     self.prefix = prefix
     for member in named { _ = lift(member.schema.titled(member.name).json) }
   }
 
-  /// The schemas, each before the schemas within it.
+  /// The schemas in order: each comes before the schemas nested in it.
   var outermostFirst: [JSON.Member] {
     titles.compactMap { title in schemas.first { $0.name == title } }
   }
@@ -175,7 +175,7 @@ struct OpenAPIComponents {
     switch json {
     case .object(let members):
       if let title = json["title"]?.string, !titles.contains(title) { titles.append(title) }
-      // The reference contains its target: make the target a component, and keep the members beside the reference.
+      // This reference contains its target. Make the target a component, and keep the members beside the reference.
       if members.first?.name == "$ref", let target = members.first?.value, target.object != nil {
         return .object((lift(target).object ?? []) + members.dropFirst())
       }
@@ -185,7 +185,7 @@ struct OpenAPIComponents {
         members.map { member in
           isBody && member.name.hasPrefix("example") ? member : JSON.Member(member.name, lift(member.value))
         })
-      // If `title` is not text, it is a property of that name, and its value is a schema.
+      // A `title` that is not text is a property of that name. Its value is a schema.
       guard let title = lifted["title"]?.string else { return lifted }
       add(title, lifted)
       return ["$ref": .string(prefix + title)]
@@ -194,7 +194,7 @@ struct OpenAPIComponents {
     }
   }
 
-  /// A component that may be null in one use may be null in all: generators make one nullable type of it.
+  /// Adds a component. If it may be null in one use, it may be null in all: generators make one nullable type of it.
   private mutating func add(_ title: String, _ schema: JSON) {
     guard let index = schemas.firstIndex(where: { $0.name == title }) else {
       schemas.append(JSON.Member(title, schema))
@@ -202,14 +202,14 @@ struct OpenAPIComponents {
     }
     let known = schemas[index].value
     if known == schema || known == Schema(schema).orNull.json { return }
-    // Cannot fail at run time: all schemas are constants, and a test makes the document from them.
+    // This cannot fail at run time. All schemas are constants, and a test makes the document from them.
     precondition(schema == Schema(known).orNull.json, "two schemas have the title \(title)")
     schemas[index] = JSON.Member(title, schema)
   }
 }
 
-/// The component schemas of replies. A body's schema is defined with its route. Each schema has a title, so that the
-/// generated type has a name.
+/// The component schemas of replies. The schema of a request body is defined with its route. Each schema has a title,
+/// so that the generated type has a name.
 enum OpenAPISchemas {
   static let all: [Schema.Member] =
     (ReplySchemas.all + WalletRequestSchemas.all + TrustRoutes.schemas + OperationRoutes.schemas + [
@@ -218,7 +218,8 @@ enum OpenAPISchemas {
     .map { Schema.Member($0["title"]?.string ?? "", $0) }
 }
 
-/// The contract as OpenAPI 3.0.3, for tools that do not support later versions: the same meaning in older keywords.
+/// The contract as OpenAPI 3.0.3, for tools that do not support later versions. It expresses the same meaning in older
+/// keywords.
 enum OpenAPIDowngrade {
   static func json(_ document: JSON) -> JSON {
     .object(
@@ -241,7 +242,7 @@ enum OpenAPIDowngrade {
   }
 
   private static func object(_ members: [JSON.Member]) -> [JSON.Member] {
-    // A reference has no siblings, unless `$ref` is the name of a property.
+    // A reference in 3.0.3 cannot have siblings. A property named `$ref` is not a reference.
     if let reference = members.first(where: { $0.name == "$ref" && $0.value.string != nil }), members.count > 1 {
       return [JSON.Member("allOf", [.object([reference])])]
         + members.filter { $0.name != "$ref" }.flatMap(keyword)
@@ -249,7 +250,7 @@ enum OpenAPIDowngrade {
     return members.flatMap(keyword)
   }
 
-  /// The keyword in 3.0.3; empty if it has none.
+  /// The keyword's equivalent in 3.0.3; empty if there is none.
   private static func keyword(_ member: JSON.Member) -> [JSON.Member] {
     switch member.name {
     case "type" where member.value.array != nil:
@@ -260,7 +261,7 @@ enum OpenAPIDowngrade {
       return (member.value.array ?? []).prefix(1).map { JSON.Member("example", $0) }
     // Examples are values: nothing in them is a keyword.
     case "example", "examples", "enum", "default": return [member]
-    // The members' names are not keywords.
+    // The names of properties are not keywords.
     case "properties":
       return [
         JSON.Member(member.name, .object((member.value.object ?? []).map { JSON.Member($0.name, plain($0.value)) }))

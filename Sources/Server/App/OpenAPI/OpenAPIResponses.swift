@@ -28,7 +28,7 @@ enum OpenAPIResponses {
     ])
   }
 
-  /// The schema of a reply that is not JSON. With JSON Lines, each line is JSON, but the whole is not.
+  /// The schema of a reply that is not JSON. In JSON Lines, each line is JSON but the whole body is not.
   private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
@@ -38,12 +38,12 @@ enum OpenAPIResponses {
     }
   }
 
-  /// The reply with a problem. All problems share one schema, so that clients have one type.
+  /// The description of a reply that contains a problem. All problems share one schema, so that clients have one type.
   private static func problem(_ status: Int, _ codes: [Code], _ route: Route) -> JSON {
     let own: [String] =
       switch status {
       case 401: ["WWW-Authenticate"]
-      // The operation's other problems with this status are not about the credential.
+      // The operation's other problems with status 403 do not concern the credential.
       case 403 where codes == [.apiForbidden]: ["WWW-Authenticate"]
       case 429, 503: ["Retry-After"]
       default: []
@@ -56,7 +56,7 @@ enum OpenAPIResponses {
     ]
   }
 
-  /// A problem with an example of this code, or, for a page's route, an HTML page.
+  /// A problem with an example of this code; for a page's route, an HTML page.
   private static func problemContent(_ code: Code, of route: Route, _ status: Int? = nil) -> JSON {
     guard !route.isPage else { return .object([.init(ErrorPage.mediaType, ["schema": Schema.text.json])]) }
     let example = Problem.shape.write((ServiceError(code), "req_0123456789abcdef01234567"))
@@ -101,7 +101,7 @@ enum OpenAPIResponses {
 
 /// `webhooks`: the events that the server posts to the relying parties' endpoints.
 enum OpenAPIWebhooks {
-  /// No operation has this tag: generators make one class for each tag, so operations would replace the events.
+  /// No operation may have this tag. Generators make one class for each tag, and operations there replace the events.
   static let tag: JSON = ["name": "Webhooks", "description": "The events that the server posts to your endpoints."]
 
   static var json: JSON {
@@ -165,7 +165,7 @@ enum OpenAPIExamples {
   static func reply(of name: String) -> JSON? { all[name] }
 }
 
-/// An example of a body. A server in test mode accepts it, except the ids and envelopes of other sessions.
+/// An example of a body. A server in test mode accepts it, except for ids and envelopes that belong to other sessions.
 package struct RequestExample: Sendable {
   let name: String
   let summary: String

@@ -2,8 +2,8 @@ import Base
 import Presentation
 import Sessions
 
-/// Schemas of `requests[]`, by protocol, and of the reply to a posted response. The protocol defines any further
-/// members.
+/// The schemas of `requests[]` for each protocol, and the schema of the reply to a posted response. The protocol
+/// defines any further members.
 enum WalletRequestSchemas {
   static let all: [Schema] = [request, reply]
 
@@ -45,8 +45,8 @@ enum WalletRequestSchemas {
         member("nonce", .text, "The nonce."),
         member("dcql_query", .anyObject, "The DCQL query."),
       ]),
-    // Must precede the signed form. A client that tries the forms in order reads an object as text, but not text as an
-    // object.
+    // This form must precede the signed form. Some clients try the forms in order. They read an object as text, but not
+    // text as an object.
     form(
       "Multisigned", ["openid4vp-v1-multisigned"],
       "for the Digital Credentials API, with several signatures (OpenID4VP 1.0, A)",

@@ -2,19 +2,19 @@ import Base
 import Cryptography
 import HTTP
 
-/// A caller's limit: on average `rate` requests a second; after a pause, `burst` requests at once.
+/// A caller's limit. It allows `rate` requests a second on average, and `burst` requests at once after a pause.
 struct RateLimit: Sendable, Hashable {
   var rate: Double
   var burst: Double
 }
 
-/// Nil means no limit.
+/// The limits for keys, sessions and addresses; nil means no limit.
 struct RateLimits: Sendable, Hashable {
   /// The limit for one API key: a backend's whole traffic.
   var perKey: RateLimit?
-  /// The limit for one session, for callers with its client secret or its id: a page or a wallet.
+  /// The limit for one session. It applies to pages with the session's client secret and to wallets with its id.
   var perSession: RateLimit?
-  /// The limit for one address, for all requests without an API key. Many people may share an address.
+  /// The limit for one address. It applies to all requests without an API key. Many people may share an address.
   var perAddress: RateLimit?
 
   static let standard = RateLimits(
@@ -26,14 +26,14 @@ struct RateLimits: Sendable, Hashable {
   static let failedAuthenticationCost = 10.0
 }
 
-/// Enforces the configured rates. Keeps only a hash or an address of each caller, in bounded memory.
+/// Enforces the configured rates. Stores only a hash or an address of each caller, in bounded memory.
 final class RateLimiter: Sendable {
-  /// The kind of the reached limit: the label of the metric.
+  /// The kind of limit that was reached; also the metric's label.
   enum Subject: String, Sendable, CaseIterable { case key, session, address }
 
   struct Refusal: Sendable, Hashable {
     let subject: Subject
-    /// Seconds until the next attempt, a whole number of at least 1.
+    /// Whole seconds until the caller may retry; at least 1.
     let retryAfter: Int
   }
 
@@ -41,11 +41,11 @@ final class RateLimiter: Sendable {
   enum Caller: Sendable, Hashable {
     /// The SHA-256 of an API key of this server. Relying parties never share a key.
     case key([UInt8])
-    /// Any other caller: its session (the client secret or the id) and its address.
+    /// The session and address of any other caller. The session is the client secret or the id.
     case other(session: String?, ClientAddress?)
   }
 
-  /// The first 16 bytes of a SHA-256: enough to prevent collisions, accidental or deliberate.
+  /// The first 16 bytes of a SHA-256 hash. They suffice to prevent accidental and deliberate collisions.
   private struct Digest: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -76,7 +76,7 @@ final class RateLimiter: Sendable {
     limit.map { BucketTable(limit: $0, capacity: capacity) }
   }
 
-  /// Counts the bytes of a body in addition to its request, since anyone can send a body, even without an API key.
+  /// Counts a body's bytes in addition to its request. Anyone can send a body, even without an API key.
   func charge(_ caller: Caller, bytes: Int, at now: Int64) {
     guard case .other(_, let address?) = caller, bytes >= Limits.bytesPerRequest else { return }
     addresses.withLock { $0?.charge(address, Double(bytes / Limits.bytesPerRequest), at: now) }
@@ -94,7 +94,7 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// Counts a request. Returns a refusal if one of its limits is reached; nil otherwise.
+  /// Counts a request. Returns a refusal if the caller has reached one of its limits; nil otherwise.
   func refusal(of caller: Caller, at now: Int64) -> Refusal? {
     switch caller {
     case .key(let sha256):
@@ -134,7 +134,8 @@ struct ProxyRule: Sendable, Hashable {
   var trusted: [AddressBlock] = []
   var header = Header.xForwardedFor
 
-  /// Nil if the proxy states no address. Then no limit per address applies, since all clients would count as one.
+  /// The client's address; nil if the proxy states none. Without an address, no limit per address applies, because all
+  /// clients count as one.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress
     guard isBehindProxy, ListenAddress.isLoopback(peer) || trusted.contains(where: { $0.contains(peer) }) else {
@@ -168,8 +169,8 @@ struct ProxyRule: Sendable, Hashable {
 
 /// Token buckets by name, in sets of eight. A full set drops its least recently used bucket, so memory never grows.
 ///
-/// A dropped name gets a full bucket. To force this, a caller needs eight other names in the same set, but a random
-/// seed decides the set of a name.
+/// A name whose bucket was dropped starts again with a full bucket. To force this, a caller needs eight other names in
+/// the same set. It cannot choose them: a random seed decides the set of a name.
 struct BucketTable<Name: Hashable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var name: Name
@@ -189,7 +190,7 @@ struct BucketTable<Name: Hashable & Sendable>: Sendable {
     entries = Array(repeating: nil, count: sets * Self.ways)
   }
 
-  /// Takes a token from the name's bucket. Returns nil, or the seconds until there is a token.
+  /// Takes a token from the name's bucket. Returns nil on success, or the seconds until a token is available.
   mutating func take(_ name: Name, at now: Int64) -> Double? {
     let index = index(of: name, at: now)
     return entries[index]?.bucket.take(limit, at: now)
@@ -200,7 +201,7 @@ struct BucketTable<Name: Hashable & Sendable>: Sendable {
     entries[index]?.bucket.charge(cost, limit, at: now)
   }
 
-  /// The index of the name's bucket; makes the bucket if there is none.
+  /// Returns the index of the name's bucket. Makes the bucket if it does not exist.
   private mutating func index(of name: Name, at now: Int64) -> Int {
     let sets = entries.count / Self.ways
     // All bits of the hash are practically random.
@@ -218,7 +219,7 @@ struct BucketTable<Name: Hashable & Sendable>: Sendable {
   }
 }
 
-/// A token bucket: it fills at the limit's rate up to its burst. Times are nanoseconds of a monotonic clock.
+/// A token bucket. It fills at the limit's rate, up to the limit's burst. Times are nanoseconds of a monotonic clock.
 struct TokenBucket: Sendable {
   private var tokens: Double
   private var updated: Int64
@@ -228,7 +229,7 @@ struct TokenBucket: Sendable {
     updated = now
   }
 
-  /// Takes a token. Returns nil, or the seconds until there is a token.
+  /// Takes a token. Returns nil on success, or the seconds until a token is available.
   mutating func take(_ limit: RateLimit, at now: Int64) -> Double? {
     refill(limit, at: now)
     guard tokens >= 1 else { return (1 - tokens) / limit.rate }
@@ -236,7 +237,7 @@ struct TokenBucket: Sendable {
     return nil
   }
 
-  /// Takes the cost of a request beyond its token. The debt never exceeds one burst.
+  /// Charges the cost of a request beyond its one token. The debt never exceeds one burst.
   mutating func charge(_ cost: Double, _ limit: RateLimit, at now: Int64) {
     refill(limit, at: now)
     tokens = max(tokens - cost, -limit.burst)

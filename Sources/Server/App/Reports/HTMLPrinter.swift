@@ -104,12 +104,12 @@ package struct HTMLPrinter {
 
   // MARK: Text
 
-  /// Untrusted text on one line, which affects neither the page nor the direction of the surrounding text.
+  /// Untrusted text, escaped to one line. It affects neither the page nor the direction of the surrounding text.
   private static func escaped(_ text: String) -> String { HTMLText.escaped(text.printableLine) }
 }
 
 extension Span {
-  /// The CSS class of its colour; empty if it has none.
+  /// The CSS class of the span's colour; empty if the span has no colour.
   fileprivate var tone: String {
     emphasis.contains(.green) ? "good" : emphasis.contains(.red) ? "bad" : emphasis.contains(.yellow) ? "skip" : ""
   }

@@ -3,35 +3,37 @@ import Sessions
 
 /// A report as one tree. Printers make all outputs from it: lines of text, a page, and the members of a JSON object.
 ///
-/// The printers escape controls in every text except `.verbatim`, since much of the text is from other parties' files.
+/// The printers escape control characters in every text except `.verbatim`. Much of the text comes from other parties'
+/// files.
 package indirect enum Report: Sendable {
-  /// Members of the JSON only.
+  /// Members that appear only in the JSON.
   case object([JSON.Member])
   /// The whole report as JSON.
   case document(JSON)
   /// The verdict in one line; its first span is coloured.
   case verdict([Span])
-  /// A heading, its note, and its level: 1 begins a part, 2 is below it.
+  /// A heading, its note, and its level. Level 1 begins a part; level 2 is below level 1.
   case heading(String, note: String = "", level: Int = 1)
   /// A label and its value, in one table with the neighbouring rows. A nil value gives no row. The value may also be
   /// written as a JSON member.
   case labelled(String, String?, JSON.Member? = nil)
-  /// Only for text and the page.
+  /// A table that appears only in text and on the page.
   case table([(String, String)], indent: Int = 2, leftLimit: Int = 30, width: Int? = nil)
-  /// A line of text. With `hanging`, the line is wrapped after its lead, and further lines are indented by that
-  /// number of columns.
+  /// A line of text. With `hanging`, the line wraps after its lead. Further lines are indented by that number of
+  /// columns.
   case text([Span], lead: [Span] = [], hanging: Int? = nil)
   /// Lines of text that need no escapes.
   case verbatim(String)
-  /// Checks under a title: failed checks and warnings in full. A printer may collapse all others into their groups.
+  /// Checks under a title. Failed checks and warnings are shown in full. A printer may collapse all others into their
+  /// groups.
   case checks(String, [Check])
   /// An image of this media type in base64; only on a page.
   case image(String, mediaType: String, base64: String)
-  /// A part of the same object, between empty lines in text.
+  /// A part of the same object; in text, empty lines surround it.
   case section([Report])
-  /// A member that is an array of objects, with empty lines between them.
+  /// A member that is an array of objects; in text, empty lines separate the objects.
   case list(String, [[Report]])
-  /// A part that only a page has.
+  /// A part that appears only on a page.
   case page([Report])
 
   package static func row(_ label: String, _ text: String?) -> Report { .labelled(label, text) }

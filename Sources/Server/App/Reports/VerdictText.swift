@@ -1,7 +1,7 @@
 import Base
 
-/// A human-readable verdict, made from the JSON of the HTTP API. `mdoc verify` prints its own verdict, `mdoc demo`
-/// those of its sessions. The server's page of a report contains only the report.
+/// A human-readable verdict, made from the JSON of the HTTP API. `mdoc verify` prints its own verdict. `mdoc demo`
+/// prints the verdicts of its sessions. The server's report page contains only the report.
 package struct VerdictText {
   /// An object with `last_error`, `result` and `report`, or with a `report` only.
   private let json: JSON
@@ -22,8 +22,8 @@ package struct VerdictText {
   package var headline: [Report] {
     let error = json["last_error"] ?? .null
     let given = error["reasons"]?.array ?? []
-    // A report without its session: the response was rejected exactly if a check failed, including checks of newer
-    // versions.
+    // For a report without its session, the response was rejected if and only if a check failed. This includes checks
+    // of newer versions.
     let failed = writtenChecks.filter { $0["outcome"]?.string == Check.Outcome.failed.rawValue }
     let reasons = (json["last_error"] == nil ? failed : given.isEmpty ? [error] : given)
       .compactMap { $0["code"]?.string.flatMap(Code.init(rawValue:)) }.unique

@@ -3,8 +3,8 @@ import Cryptography
 import HTTP
 import Sessions
 
-/// Handles requests for the transport, in three parts: the router, the steps, the route. Only routes access sessions: a
-/// malformed or unauthorised request consumes no challenge.
+/// Handles requests for the transport, in three parts: the router, the steps, the route. Only routes access sessions. A
+/// malformed or unauthorised request therefore consumes no challenge.
 struct APIHandler: HTTPHandler {
   static let steps: [any RequestStep] = [
     RateStep(), CredentialStep(), RightsStep(), ContentStep(), CrossOriginStep(),
@@ -30,7 +30,7 @@ struct APIHandler: HTTPHandler {
 
   func heading(of request: HTTPRequest) -> (any Sendable)? { read(request) }
 
-  /// The heading that the transport kept with the request; parsed now if there is none.
+  /// Returns the heading that the transport stored with the request. Parses the header if there is none.
   private func read(_ request: HTTPRequest) -> RequestHeading {
     request.heading as? RequestHeading ?? RequestHeading(request, router, inForce.current)
   }
@@ -46,29 +46,30 @@ struct APIHandler: HTTPHandler {
     heading.limiter.charge(heading.counted, replyBytes: replyBytes, nanoseconds: nanoseconds, at: Deadline.now())
   }
 
-  /// Admits health checks at any time. Checks all other requests against their callers' rates before they wait.
+  /// Admits health checks at any time. Checks every other request against its caller's rate before the request is
+  /// queued.
   func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency {
     let heading = read(request)
     let urgency: Urgency =
       switch heading.match {
       case .route(let route, _): route.urgency
-      // Reply to a preflight: that costs no more than a refusal, and browsers show a refusal as a network error.
+      // Reply to every preflight. A reply costs no more than a refusal, and browsers show a refusal as a network error.
       case .preflight: .essential
       case .methodNotAllowed, .nothing: .normal
       }
-    // A request with a credential is always counted, even if its route is essential: this bounds the guessing of
+    // Always count a request with a credential, even if its route is essential. This limits the guessing of
     // credentials.
     if urgency == .essential, !request.headers.contains("Authorization") { return urgency }
     if request.hold == nil {
       try count(heading)
     } else if !request.headers.contains("Content-Length") {
-      // The request was already counted by its header. The body's length was not known then.
+      // The request was already counted when its header arrived. The body's length was not known then.
       heading.limiter.charge(heading.counted, bytes: request.body.count, at: Deadline.now())
     }
     return urgency
   }
 
-  /// A step counts every request that it receives, so it must receive each request only once.
+  /// Every step counts each call, so call this only once for each request.
   private func count(_ heading: RequestHeading) throws(HTTPError) { for step in Self.steps { try step.count(heading) } }
 
   /// Checks the header before the body is accepted, and counts the body's size against the sender's rate.
@@ -84,7 +85,7 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// The refusal that `respond` would return for the header; nil if it would return none.
+  /// The refusal that `respond` returns for this header; nil if there is none.
   private func headerRefusal(of request: HTTPRequest, _ heading: RequestHeading) -> HTTPResponse? {
     if case .preflight = heading.match { return nil }
     var call = RouteCall(request, heading, updater, hasBody: true)
@@ -100,7 +101,7 @@ struct APIHandler: HTTPHandler {
     }
   }
 
-  /// Does not use the store and does not wait.
+  /// Makes the reply to a refused request. Does not use the store and does not wait.
   func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse {
     let application = inForce.current
     var record = RequestRecord(id: RequestID.make(), method: "")
@@ -121,7 +122,7 @@ struct APIHandler: HTTPHandler {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let start = ContinuousClock.now
-    // If the configuration has changed since, read the heading again: a key may have been revoked.
+    // If the configuration has changed in the meantime, read the heading again. The new configuration may revoke a key.
     let application = inForce.current
     var heading = read(request)
     if heading.application !== application { heading = RequestHeading(request, router, application) }
@@ -171,7 +172,7 @@ struct APIHandler: HTTPHandler {
     return reply
   }
 
-  /// Writes the log line, and the reply with the headers common to all replies.
+  /// Writes the log line. Returns the reply with the headers common to all replies.
   private func response(
     _ reply: Reply, _ request: HTTPRequest?, _ record: RequestRecord, _ application: Application
   ) -> HTTPResponse {
@@ -186,7 +187,7 @@ struct APIHandler: HTTPHandler {
       (name: "Request-Id", value: record.id), (name: "Cache-Control", value: "no-store"),
       (name: "X-Content-Type-Options", value: "nosniff"),
     ]
-    // One year, as browsers' preload lists ask. On plain HTTP the header would mean nothing (RFC 6797, 7.2).
+    // One year, as browsers' preload lists require. On plain HTTP the header has no effect (RFC 6797, 7.2).
     if application.edge.tls != nil { headers.append(("Strict-Transport-Security", "max-age=31536000")) }
     if !mediaType.isEmpty { headers.append(("Content-Type", mediaType)) }
     return HTTPResponse(status: reply.status, headers: headers + further, body: body)
@@ -213,7 +214,7 @@ extension RouteCall {
   }
 }
 
-/// A request's header, parsed once: the route, and the caller where no store lookup is needed.
+/// A request's header, parsed once. It identifies the route, and the caller if no store lookup is needed.
 final class RequestHeading: Sendable {
   let application: Application
   let match: Router.Match
@@ -256,10 +257,11 @@ final class RequestHeading: Sendable {
   }
 }
 
-/// The id of one request, in its reply and the log: `req_` and 24 hexadecimal digits. Never taken from the caller.
+/// The id of one request, in its reply and the log: `req_` and 24 hexadecimal digits. The id never comes from the
+/// caller.
 enum RequestID {
   static func make() -> String {
-    // If the random generator fails, serve the request anyway; its id is then all zeros.
+    // If the random generator fails, serve the request anyway. Its id is then all zeros.
     "req_" + Hex.encode((try? Random.bytes(12)) ?? [UInt8](repeating: 0, count: 12))
   }
 }
@@ -282,8 +284,8 @@ struct TraceContext: Sendable, Hashable {
     spanID = Hex.encode(span)
   }
 
-  /// Reads `00-<trace-id>-<parent-id>-<flags>`; later versions may append fields (3.2.2, 3.2.4). Nil if the header is
-  /// invalid.
+  /// Reads the trace id from `00-<trace-id>-<parent-id>-<flags>`. Later versions may append fields (3.2.2, 3.2.4). Nil
+  /// if the header is invalid.
   static func traceID(in traceparent: String) -> String? {
     let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 4, zip(parts, [2, 32, 16, 2]).allSatisfy({ isHex($0, digits: $1) }) else { return nil }

@@ -32,7 +32,8 @@ enum OperationRoutes {
       "Prometheus text, for loopback peers or the scope `admin` or `server:operate`.", access: .operators,
       success: .content(MetricsText.mediaType), urgency: .essential
     ) { call throws(ServiceError) in
-      // Reply even if the store fails: operators then need the other metrics most, and `/readyz` reports the store.
+      // Reply even if the store fails. Operators need the other metrics most at that time, and `/readyz` reports the
+      // store.
       let heads = (try? await call.service.auditHeads()) ?? []
       let tokens = await call.service.heldKeys()
       return Reply(MetricsText.mediaType, MetricsText.render(call.application, audit: heads, tokens: tokens))
@@ -42,7 +43,7 @@ enum OperationRoutes {
       "For loopback peers or the scope `server:operate`. With `admin` only, it shows the key's own relying party.",
       access: .operators, success: .content(StatusPage.mediaType)
     ) { call throws(ServiceError) in
-      // A process on this machine sees the whole server's page.
+      // A process on this machine sees the page for the whole server.
       let only = call.caller.flatMap { $0.has(.operate) ? nil : $0.relyingParty }
       let page = StatusPage(call.application, await statusReadings(call.application, of: only), of: only)
       var reply = Reply(StatusPage.mediaType, page.body)

@@ -42,9 +42,9 @@ enum PageDataRoutes {
   ]
 }
 
-/// Delays the reply to a page until the session ends or the wait times out, so that the page need not poll often. A
-/// waiting request lends its slot to other requests, and ends if its peer disconnects. Beyond the limits of
-/// `SessionWaits` it does not wait.
+/// Delays the reply to a page until the session ends or the wait times out. The page then polls less often. A waiting
+/// request lends its slot to other requests, and ends if its peer disconnects. A request beyond the limits of
+/// `SessionWaits` does not wait.
 private struct PageWait {
   private let call: RouteCall
   private let seconds: Int64
@@ -75,8 +75,8 @@ private struct PageWait {
     return page.reply
   }
 
-  /// Nil if the request does not ask to wait, or is not allowed to. Requests with an API key are not counted by
-  /// address: a backend sends them for many people.
+  /// Begins a wait. Returns nil if the request does not ask to wait or may not wait. Requests with an API key are not
+  /// counted by address: a backend sends them for many people.
   private func enter(as caller: Caller) -> SessionWait? {
     guard seconds > 0, let session = SessionID(call.id) else { return nil }
     var address: ClientAddress?
@@ -144,7 +144,7 @@ enum PageRoutes {
     success: .content(PageAsset.page.mediaType), problems: [.apiNotFound, .apiStoreUnavailable]
   ) { call throws(ServiceError) in
     let party = try party(of: call)
-    // The headers list the origins that may frame the page, so the session must belong to this relying party.
+    // The headers list the origins that may frame the page. The session must therefore belong to this relying party.
     guard try await call.service.hasSession(call.parameters["session"] ?? "", of: party) else {
       throw ServiceError(.apiNotFound)
     }
@@ -173,7 +173,7 @@ enum PageRoutes {
     ) { call throws(ServiceError) in
       guard let logo = try party(of: call).page.flatMap(logo) else { throw ServiceError(.apiNotFound) }
       var reply = file(logo.mediaType, logo.bytes)
-      // If an SVG is opened as a document, its scripts could run.
+      // Without this policy, an SVG's scripts run when the SVG is opened as a document.
       reply.headers.append(("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
       return reply
     }
@@ -196,7 +196,7 @@ enum PageRoutes {
     return reply
   }
 
-  /// A report as a page that contains only the report.
+  /// A page that contains only a report.
   static func page(of report: ReportRecord) -> Reply {
     let verdict = VerdictText(json: ["report": ReportRendering.json(report)])
     let page = HTMLPrinter.page(verdict.report, kind: "Report of a verification")
@@ -217,7 +217,8 @@ enum PageRoutes {
     return reply
   }
 
-  /// Allows nothing from other origins, no inline script or style, and framing only by pages of the relying party.
+  /// Forbids inline scripts, inline styles and content from other origins. Only pages of the relying party may frame
+  /// the page.
   private static func policy(framedBy origins: [String]) -> String {
     [
       "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self'",
@@ -229,7 +230,7 @@ enum PageRoutes {
     "frame-ancestors " + (origins.isEmpty ? "'none'" : origins.joined(separator: " "))
   }
 
-  /// The headers of a page without scripts that loads only its style.
+  /// The headers of a script-free page that loads only its own style sheet.
   static func scriptFree(framedBy origins: [String] = []) -> [(name: String, value: String)] {
     let policy = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
     return [

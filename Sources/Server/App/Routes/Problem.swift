@@ -71,7 +71,7 @@ extension ServiceError {
   }
 }
 
-/// `/codes/{code}`: the linked page of every problem.
+/// `/codes/{code}`: the page that a problem links to.
 enum CodePage {
   private static let mediaType = "text/plain; charset=utf-8"
 
@@ -92,8 +92,8 @@ enum CodePage {
   }
 }
 
-/// A refusal for a person, chosen by the path (`Router.isPage`), since a program may send any `Accept`. Below
-/// `/verify/` the page is in the person's language; elsewhere it shows the problem to an operator.
+/// A refusal for a person. The path decides whether to show it (`Router.isPage`), since a program may send any
+/// `Accept`. Below `/verify/` the page is in the person's language. Elsewhere it shows the problem to an operator.
 struct ErrorPage: Sendable {
   static let mediaType = PageAsset.page.mediaType
 
@@ -123,7 +123,7 @@ struct ErrorPage: Sendable {
     headers = PageRoutes.scriptFree(framedBy: party?.page == nil ? [] : party?.webOrigins ?? [])
   }
 
-  /// The sentences in one of the hosted page's languages, all of which are written from left to right.
+  /// The sentences in one of the hosted page's languages. All these languages are written from left to right.
   private struct Texts: Sendable {
     let tag: String
     let gone: String

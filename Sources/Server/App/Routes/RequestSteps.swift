@@ -4,12 +4,12 @@ import Sessions
 
 /// One step in the handling of every request with a route. `APIHandler.steps` lists the steps in order.
 protocol RequestStep: Sendable {
-  /// The name in `/metrics` of the metric that the step counts; nil if it counts none.
+  /// The name in `/metrics` of the step's counter; nil if the step has none.
   var metric: String? { get }
 
   /// Refuses a request before it waits for anything. Called on a thread that reads sockets.
   func count(_ heading: RequestHeading) throws(HTTPError)
-  /// Checks the header: first on a thread that reads sockets, before a body is accepted; then again with the whole
+  /// Checks the header. Called on a thread that reads sockets before a body is accepted, and again with the whole
   /// request.
   func checkHeader(_ call: inout RouteCall, _ route: Route) throws(ServiceError)
   /// Performs the checks that need the whole request or the store.
@@ -99,7 +99,7 @@ struct ContentStep: RequestStep {
     call.idempotency = try Self.idempotency(call.request, route, call.caller)
   }
 
-  /// A page ignores unknown parameters: people share its address, and other services append parameters (`utm_source`,
+  /// A page ignores unknown parameters. People share its address, and other services append parameters (`utm_source`,
   /// `fbclid`).
   private static func checkQuery(_ request: HTTPRequest, _ route: Route) throws(ServiceError) {
     if route.isPage { return }
@@ -110,11 +110,11 @@ struct ContentStep: RequestStep {
     }
   }
 
-  /// Checks the header fields about a body. The body itself may not have arrived.
+  /// Checks the header fields that describe the body. The body itself may not have arrived.
   private static func checkType(_ request: HTTPRequest, _ route: Route, hasBody: Bool) throws(ServiceError) {
     switch route.body {
     case .none: return
-    // A form without fields may have no body; it then needs no type.
+    // A form without fields may have no body. It then needs no `Content-Type`.
     case .form where !hasBody && !request.headers.contains("Content-Type"): return
     case .form: try checkType(request, FormBody.mediaType)
     case .empty where !hasBody, .json(_, isRequired: false, _) where !hasBody: return
@@ -141,7 +141,7 @@ struct ContentStep: RequestStep {
 
   private static let nothing = Shape<Void>.object("Nothing", "No members.", {})
 
-  /// The `Idempotency-Key` of a POST with an API key; nil if there is none, or for a client secret.
+  /// The `Idempotency-Key` of a POST with an API key; nil if the header is absent or the caller uses a client secret.
   private static func idempotency(
     _ request: HTTPRequest, _ route: Route, _ caller: Caller?
   ) throws(ServiceError) -> IdempotencyRequest? {
@@ -203,9 +203,9 @@ extension Substring {
 enum FormBody {
   static let mediaType = "application/x-www-form-urlencoded"
 
-  /// An object of texts; empty if the form has no fields.
+  /// A JSON object of strings; empty if the form has no fields.
   static func read(_ body: [UInt8]) throws(ServiceError) -> JSON {
-    // Count the memory before decoding the fields, since the sender is not yet known.
+    // Limit the number of fields and the length of names before decoding. The sender is not yet known.
     guard body.count(where: { $0 == UInt8(ascii: "&") }) < Limits.formFields else {
       throw ServiceError(.apiInvalidRequest, "The form has more than \(Limits.formFields) fields.")
     }
@@ -253,20 +253,20 @@ struct CrossOriginStep: RequestStep {
   }
 }
 
-/// CORS (Fetch standard), without credentials. Pages of the relying party's `origins` may call submit, cancel and GET
-/// of one session, with its client secret. Pages of its `wallet_origins` may call the wallets' routes.
+/// CORS (Fetch standard), without credentials. A page from the relying party's `origins` may call submit, cancel and
+/// GET of one session, with that session's client secret. Pages of its `wallet_origins` may call the wallets' routes.
 struct CrossOrigin: Sendable {
   private let origins: Set<String>
   /// The allowed origins of each relying party; `*` means any origin.
   private let walletOrigins: [String: Set<String>]
 
-  /// Accepts the origins of all relying parties: a preflight has no credential, so its relying party is unknown.
+  /// Accepts the origins of all relying parties. A preflight has no credential, so its relying party is unknown.
   init(_ parties: RelyingParties) {
     origins = Set(parties.all.flatMap(\.webOrigins))
     walletOrigins = Dictionary(uniqueKeysWithValues: parties.all.map { ($0.id, Set($0.openID4VP.walletOrigins)) })
   }
 
-  /// The reply to `OPTIONS`, which permits the call; nil if no call may be permitted.
+  /// The reply to `OPTIONS`; nil if no page may call these routes.
   func preflight(_ request: HTTPRequest, _ routes: [Route]) -> Reply? {
     let routes = routes.filter { isOpen($0, to: request) }
     guard let first = routes.first else { return nil }
@@ -286,7 +286,7 @@ struct CrossOrigin: Sendable {
   }
 
   /// Headers of the reply to the call itself. If the caller is unknown, the pages of all relying parties may read the
-  /// problem. Otherwise they would see a 429 or 503 as a network error.
+  /// problem. Otherwise they see a 429 or 503 as a network error.
   func headers(_ request: HTTPRequest, _ route: Route, _ caller: Caller?) -> [(name: String, value: String)] {
     guard isOpen(route, to: request) else { return [] }
     guard let origin = allowedOrigin(request, route, caller) else { return [Self.vary] }

@@ -12,16 +12,16 @@ package final class Route: Sendable {
   let summary: String
   let description: String
   let access: Access
-  /// Query parameters of the operation. An operation refuses all others; a page ignores them.
+  /// Query parameters of the operation. An operation refuses all other parameters. A page ignores them.
   let query: [QueryParameter]
   let body: RequestBody
   let success: Success
-  /// The operation's own codes, besides the codes that follow from access and body.
+  /// The operation's own problem codes, without the codes that follow from its access and body.
   let problems: [Code]
   let urgency: Urgency
   let respond: @Sendable (RouteCall) async throws(ServiceError) -> Reply
 
-  /// - Parameter description: more than the summary; by default the summary.
+  /// - Parameter description: a longer text than the summary; by default, the summary.
   package init(
     _ method: Method, _ path: String, _ name: String, _ summary: String, _ description: String? = nil, access: Access,
     query: [QueryParameter] = [], body: RequestBody = .none, success: Success, problems: [Code] = [],
@@ -74,11 +74,11 @@ package final class Route: Sendable {
 
   var isPage: Bool { success.mediaType.hasPrefix("text/html") }
 
-  /// True if pages may call it, with a client secret, from an origin of the relying party.
+  /// True if pages from the relying party's origins may call the route with a client secret.
   var isCrossOrigin: Bool { access.takesClientSecret }
 
-  /// True if wallets call the route for one relying party. A wallet that is a web page must have an origin that the
-  /// relying party permits.
+  /// True if wallets call the route for one relying party. If the wallet is a web page, the relying party must permit
+  /// its origin.
   var isForWallets: Bool { path.text.hasPrefix(WalletRoutes.path) }
 
   /// True if the route accepts an `Idempotency-Key`. Only callers with an API key may send one.
@@ -91,7 +91,7 @@ package enum Access: Sendable {
   case apiKey([Scope])
   /// An API key with at least one of these scopes, or the client secret of the session in the path.
   case apiKeyOrClientSecret([Scope])
-  /// A peer on the loopback interface without a proxy between, or an API key with `admin` or `server:operate`.
+  /// A peer that connects over the loopback interface without a proxy, or an API key with `admin` or `server:operate`.
   case operators
 
   var takesClientSecret: Bool { if case .apiKeyOrClientSecret = self { true } else { false } }
@@ -116,7 +116,7 @@ package struct RouteCall: Sendable {
   package let request: HTTPRequest
   let heading: RequestHeading
   let updater: ConfigurationUpdater?
-  /// True if the request has a body, which may not have arrived.
+  /// True if the request has a body, even one that has not arrived yet.
   let hasBody: Bool
   var record: RequestRecord
   /// The values of the path's variables, by name.
@@ -143,7 +143,7 @@ package struct RouteCall: Sendable {
   package var application: Application { heading.application }
   package var service: VerificationService { heading.application.service }
 
-  /// The caller. Throws `api.unauthenticated` if there is none, which only open routes allow.
+  /// The caller. Throws `api.unauthenticated` if there is none. This happens only on open routes.
   package func authenticated() throws(ServiceError) -> Caller {
     guard let caller else { throw ServiceError(.apiUnauthenticated) }
     return caller
@@ -154,7 +154,7 @@ package struct RouteCall: Sendable {
   /// The body as a form. Find the session in the path first, since anyone may post an expensive form.
   func form() throws(ServiceError) -> JSON { try ContentStep.form(request) }
 
-  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). `Accept` must contain both: a program that
+  /// True if `Accept` prefers `text/html` to JSON (RFC 9110, 12.5.1). A wildcard does not count, so a program that
   /// accepts anything gets JSON.
   var prefersPage: Bool {
     let ranges = request.headers.values("Accept").flatMap { $0.split(separator: ",") }.map { range in
@@ -172,7 +172,7 @@ package struct RouteCall: Sendable {
 
 struct Router: Sendable {
   private let routes: [Route]
-  /// The method and path of each route, stored apart from the routes so that matching copies almost nothing.
+  /// The method and path of each route. They are stored apart from the routes, so that matching copies almost nothing.
   private let heads: [(method: String, path: PathTemplate)]
   private let openPages: [PathTemplate]
   /// The first segments of the paths of all pages, including `/`. People may open any path that begins with one of
@@ -196,7 +196,7 @@ struct Router: Sendable {
     pageFolders = Set(pages.compactMap { PathTemplate.segments(of: $0.path.text).first } + [""])
   }
 
-  /// True if a person may open this path, even one that does not exist: a refusal is then a page.
+  /// True if a person may open this path, even if it does not exist. A refusal is then a page.
   func isPage(_ path: String) -> Bool {
     PathTemplate.segments(of: path).first.map(pageFolders.contains) ?? false
   }
@@ -224,7 +224,7 @@ struct Router: Sendable {
     return .methodNotAllowed(Self.allowedMethods(of: routes))
   }
 
-  /// The operations' methods, with HEAD beside GET.
+  /// The methods of the routes, including HEAD for every GET.
   static func methods(of routes: [Route]) -> [String] {
     routes.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] }
   }
@@ -237,8 +237,8 @@ struct Router: Sendable {
 
 /// A path with variable segments: `/v1/verification_sessions/{id}`.
 ///
-/// Paths are compared as received, byte by byte, so that a path means the same resource to a proxy's rules and to this
-/// server. Thus `%2e`, `//`, `/./` and a trailing slash match no route (but see `Router`).
+/// Paths are compared byte by byte, as received. A path thus identifies the same resource in a proxy's rules and in
+/// this server. Thus `%2e`, `//`, `/./` and a trailing slash match no route (but see `Router`).
 package struct PathTemplate: Sendable, Hashable {
   let text: String
   private let segments: [Segment]
@@ -260,7 +260,7 @@ package struct PathTemplate: Sendable, Hashable {
     segments.compactMap { if case .variable(let name) = $0 { name } else { nil } }
   }
 
-  /// The variables' values; nil if these are the segments of another path.
+  /// The values of the variables; nil if the segments do not match this path.
   func match(_ given: [Substring]) -> [String: String]? {
     guard given.count == segments.count else { return nil }
     var values: [String: String] = [:]

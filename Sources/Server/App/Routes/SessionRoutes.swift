@@ -156,7 +156,7 @@ enum EventRoutes {
   ]
 }
 
-/// `/v1/audit`: the audit entries of all attempts, as JSON Lines, in the form that `mdoc audit export` writes.
+/// `/v1/audit`: the audit entries of all attempts as JSON Lines. `mdoc audit export` writes the same form.
 enum AuditRoutes {
   static let all: [Route] = [
     Route(
@@ -202,7 +202,7 @@ enum WalletRoutes {
       access: .anyone, body: .form(PostedByWallet.schema, .walletRequest), success: .content(requestType),
       problems: stateProblems + [.readerCertificateExpired, .apiWalletUnsupported]
     ) { call throws(ServiceError) in
-      // Checked before decoding, since anyone may post. A wallet's metadata is short.
+      // Check the size before decoding the body, since anyone may post. A wallet's metadata is short.
       guard call.request.body.count <= Limits.walletRequestBytes else {
         throw ServiceError(.apiBodyTooLarge, "The body has more than \(Limits.walletRequestBytes) bytes.")
       }

@@ -13,7 +13,7 @@ package final class Application: Sendable {
   let additions: ServerAdditions
   let isBehindProxy: Bool
   let edge: Edge
-  /// DER of the revocation list of the readers' certificates; nil if none is configured.
+  /// The revocation list for the readers' certificates, in DER; nil if none is configured.
   let readerCRL: [UInt8]?
   /// The pages of `/docs`.
   let documentation: DocumentationSite?
@@ -57,7 +57,7 @@ package final class Application: Sendable {
       service: service, trust: trust, metrics: metrics, fetches: fetches, webhooks: webhooks, additions: additions,
       isBehindProxy: isBehindProxy, edge: edge, readerCRL: configuration.readerCRL,
       documentation: configuration.documentation, hasConsole: configuration.hasConsole, clock: clock, state: state)
-    // Must be the last step, since only it cannot be undone.
+    // Do this last: it is the only step that cannot be undone.
     try edge.adopt(configuration.edge)
     return next
   }
@@ -67,7 +67,7 @@ package final class Application: Sendable {
 /// configurations.
 typealias CurrentApplication = Replaceable<Application>
 
-/// Additions to the API: in test mode the mock wallet and a page. A live server has no additions.
+/// Additions to the API. In test mode they are the mock wallet and a page. A live server has no additions.
 package final class ServerAdditions: Sendable {
   package static let none = ServerAdditions()
 
@@ -102,8 +102,8 @@ package final class ServerAdditions: Sendable {
   }
 }
 
-/// The parts of a server's state that outlive a configuration: the results of reloads, the waiting requests, and the
-/// stop.
+/// The parts of a server's state that outlive a configuration: the results of reloads, the waiting requests, and
+/// whether a stop has begun.
 final class ServerState: Sendable {
   struct Configuration: Sendable {
     var loadedAt: Timestamp
@@ -171,7 +171,8 @@ extension Edge {
     self.init(limiter: RateLimiter(configuration.limits), proxy: configuration.proxy, tls: tls)
   }
 
-  /// Takes over the rates and the TLS certificate, or neither if the certificate is unusable. Changes nothing else.
+  /// Applies the new rates and the new TLS certificate. Applies neither if the certificate is unusable. Changes nothing
+  /// else.
   func adopt(_ configuration: EdgeConfiguration) throws(StartError) {
     if let files = configuration.tls, let tls { try files.load(into: tls) }
     limiter.adopt(configuration.limits)

@@ -6,10 +6,10 @@ import Trust
 
 /// Holds the requests that wait for a session's end, and wakes them when the session ends.
 ///
-/// `StoreWatch` reports each end that this process writes. Twice a second, one query for all waits finds the sessions
-/// that other nodes ended or that expired. Each wait keeps a connection open, so waits are limited. All waits together
-/// get a quarter of the connections. A relying party gets half of this quarter, an address an eighth of it, and a
-/// session four waits. A request beyond a limit gets its reply at once.
+/// `StoreWatch` reports each session that this process ends. Twice a second, one query finds the sessions that expired
+/// or that other nodes ended. Each wait keeps a connection open, so waits are limited. All waits together get a quarter
+/// of the connections. A relying party gets half of this quarter, an address an eighth of it, and a session four waits.
+/// A request beyond a limit gets its reply at once.
 final class SessionWaits: Sendable {
   enum Share: Hashable, Sendable {
     case all
@@ -43,8 +43,8 @@ final class SessionWaits: Sendable {
 
   func count(_ share: Share = .all) -> Int { state.withLock { $0.counts[share] ?? 0 } }
 
-  /// Begins a wait that lasts until `leave`. Returns nil if a limit is reached or the server is stopping. Call it
-  /// before reading the session: if the session ends in between, the wait is still woken. `unended` returns nil if the
+  /// Begins a wait that lasts until `leave`. Returns nil if a limit is reached or the server is stopping. Call this
+  /// before reading the session. If the session ends in between, the wait is still woken. `unended` returns nil if the
   /// store fails.
   func enter(
     _ session: SessionID, of party: String, from address: ClientAddress?, atMost time: Duration,
@@ -59,7 +59,7 @@ final class SessionWaits: Sendable {
       defer { state.isWatched = true }
       return (wait, !state.isWatched)
     }
-    // Detached, so that the task does not run in the flow of the first request.
+    // Detach the task, so that it does not run in the flow of the first request.
     if isFirst { Task.detached { await self.watch(unended) } }
     return wait
   }
@@ -78,7 +78,7 @@ final class SessionWaits: Sendable {
     for wait in state.withLock({ $0.waits[session] ?? [] }) { wait.end() }
   }
 
-  /// Wakes the waits of a session whose request a wallet has fetched from this process.
+  /// Wakes a session's waits after a wallet fetches its request from this process.
   func noteFetch(_ session: SessionID) {
     for wait in state.withLock({ $0.waits[session] ?? [] }) { wait.noteFetch() }
   }

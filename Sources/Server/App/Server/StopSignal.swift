@@ -1,10 +1,10 @@
 import Base
 import Glibc
 
-/// Waits for SIGTERM or SIGINT. The handler posts a semaphore, which wakes a waiting thread. `sigwait` would require
-/// blocking the signals in all threads, even in those that Swift started earlier.
+/// Waits for SIGTERM or SIGINT. The handler posts a semaphore, which wakes a waiting thread. `sigwait` requires that
+/// all threads block the signals, even threads that Swift started earlier.
 package enum StopSignal {
-  // Written once; sem_post and sem_wait may be called from any thread.
+  // The pointer is written once. Any thread may call sem_post and sem_wait.
   nonisolated(unsafe) private static let semaphore = makeSemaphore()
 
   /// Keeps the signals from ending the process.
@@ -25,7 +25,7 @@ package enum StopSignal {
 
 /// SIGHUP: operators send it to reload the configuration and trust anchors.
 package enum ReloadSignal {
-  // Written once; sem_post and sem_wait may be called from any thread.
+  // The pointer is written once. Any thread may call sem_post and sem_wait.
   nonisolated(unsafe) private static let semaphore = makeSemaphore()
 
   /// Keeps the signal from ending the process.
@@ -54,7 +54,7 @@ private func makeSemaphore() -> UnsafeMutablePointer<sem_t> {
   return semaphore
 }
 
-/// Ends the process if a stop takes too long: a thread that computes or waits in a library may never end.
+/// Ends the process if a stop takes too long. A thread that computes or waits in a library may never end.
 enum StopWatchdog {
   /// The exit code of an internal error, the same for every verb (`mdoc help`).
   static let status: Int32 = 70
@@ -65,7 +65,7 @@ enum StopWatchdog {
   static func start(after seconds: Int64, log: Log) {
     _ = BackgroundThread.start("mdoc-stop") {
       var rest = UInt32(clamping: seconds)
-      // `sleep` returns early when a signal was handled.
+      // `sleep` returns early when a signal is handled.
       while rest > 0 { rest = sleep(rest) }
       log.write(
         .error, "server.stop_overdue", at: .systemNow(),
@@ -74,7 +74,7 @@ enum StopWatchdog {
           "message": "requests in progress did not end in time; no acknowledged change was lost",
         ])
       usleep(lastLine)
-      // `exit` would wait for locks that the hanging thread may hold.
+      // Do not call `exit`: it waits for locks that the hanging thread may hold.
       _exit(status)
     }
   }

@@ -3,8 +3,8 @@ import HTTP
 import Sessions
 import Trust
 
-/// Reloads the configuration of a running server, on SIGHUP and by the API. The new configuration takes effect as a
-/// whole. After an error the previous configuration stays in force; the log, the metrics and the API report the error.
+/// Reloads a running server's configuration, on SIGHUP or through the API. The new configuration takes effect as a
+/// whole. After an error the previous configuration stays in force. The log, the metrics and the API report the error.
 final class ConfigurationUpdater: Sendable {
   let inForce: CurrentApplication
   private let started: ServerConfiguration
@@ -51,7 +51,7 @@ final class ConfigurationUpdater: Sendable {
     }
   }
 
-  /// Runs on a separate thread: decrypting keys and reading files would delay requests.
+  /// Reads the configuration on a separate thread, since decrypting keys and reading files can delay requests.
   private static func read(
     _ loader: ConfigurationLoader, at now: Timestamp
   ) async throws(StartError) -> ServerConfiguration {
@@ -98,7 +98,7 @@ final class ConfigurationUpdater: Sendable {
     before?.cancel()
   }
 
-  /// Reloads on every SIGHUP, and loads trust at its interval, until the task is cancelled.
+  /// Reloads the configuration on every SIGHUP, and trust at its interval. Stops when the task is cancelled.
   func start() -> Task<Void, Never> {
     updateTrust(by: inForce.current.trust)
     return Task {
@@ -124,7 +124,7 @@ final class LoadQueue<Result: Sendable>: Sendable {
 
   private let loads = Locked(Loads())
 
-  /// Returns the result of `load`, or of another caller's load that has not begun.
+  /// Returns the result of `load`, or of a load that another caller has already queued.
   func run(_ load: @escaping @Sendable () async -> Result) async -> Result {
     let task = loads.withLock { loads in
       if let next = loads.next { return next }
@@ -146,8 +146,8 @@ final class LoadQueue<Result: Sendable>: Sendable {
   }
 }
 
-/// Reloads trust: by the API, at an interval, and with a new configuration. After an error the previous store stays in
-/// force.
+/// Reloads trust through the API, at an interval, and with each new configuration. After an error the previous trust
+/// store stays in force.
 final class TrustUpdater: Sendable {
   struct Status: Sendable {
     var sources: [SourceReport]
@@ -202,7 +202,7 @@ final class TrustUpdater: Sendable {
         store = try TrustStore(
           anchors: load.anchors, allowsTestCertificates: false, allowsTestTier: plan.mode != .live)
       } catch {
-        // A list that no longer has authorities withdraws the authorities of its previous version.
+        // A list without authorities withdraws the authorities of its previous version.
         let isWithdrawn = load.sources.contains { $0.outcome == .loaded && $0.validUntil != nil }
         guard isWithdrawn else { return refuse(plan.noAnchor, load.sources) }
         store = .trustingNobody
@@ -250,7 +250,7 @@ final class TrustUpdater: Sendable {
       ])
   }
 
-  /// Reloads at the plan's interval until the task is cancelled. Nil if there are no published lists.
+  /// Reloads at the plan's interval until the task is cancelled. Returns nil if there are no published lists.
   func start() -> Task<Void, Never>? {
     guard let plan, plan.hasLists else { return nil }
     return Task {

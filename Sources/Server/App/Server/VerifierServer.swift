@@ -27,12 +27,10 @@ package final class VerifierServer: Sendable {
   /// The server's own address, such as `http://127.0.0.1:8080`.
   package var baseURL: String { "\(edge.tls == nil ? "http" : "https")://\(listen)" }
 
-  /// Opens all parts or none: if a part fails to open, the parts opened so far close as they go out of scope.
+  /// Opens all parts or none. If a part fails to open, the parts opened so far close as they go out of scope.
   package init(
     _ configuration: ServerConfiguration, log: Log, clock: @escaping @Sendable () -> Timestamp
   ) throws(StartError) {
-    // This thread starts those of the store, of HTTP and of verifications below.
-    BackgroundThread.avoidInterrupting()
     mode = configuration.mode
     // Only test mode has a mock wallet, regardless of the configuration.
     additions = mode == .test ? configuration.additions : .none
@@ -136,7 +134,7 @@ package final class VerifierServer: Sendable {
     log.write(.info, "server.stopped", at: clock())
   }
 
-  /// Stops as `stop` does, after `/readyz` has announced the stop for the configured time.
+  /// Announces the stop on `/readyz` for the configured time, then stops as `stop` does.
   package func stopWithNotice() async {
     updater.inForce.current.state.stop()
     log.write(.info, "server.stop_announced", at: clock(), ["seconds": .integer(stopTimes.notice)])
@@ -186,7 +184,7 @@ private struct Upkeep: Sendable {
     let (now, service) = (clock(), service())
     let warnings = await PartyCertificates.statusWarnings(
       of: service.relyingParties, asking: service.revocation, at: now)
-    // Stopping the server does not wait for a list.
+    // A stopping server does not wait for a status list, so a cancelled check logs nothing.
     if !Task.isCancelled { log.warn("registration.status", at: now, warnings) }
   }
 }

@@ -9,7 +9,7 @@ struct DeliveryPlan {
   enum Change: Sendable { case fails, recovered }
 
   struct Turn: Sendable {
-    /// True for all endpoints, false for those with a backlog.
+    /// True to serve all endpoints; false to serve only endpoints with a backlog.
     let isTick: Bool
     /// True to also count the waiting deliveries. The cost grows with their number.
     let measures: Bool
@@ -23,7 +23,7 @@ struct DeliveryPlan {
   private var underWay: [WebhookAddress: Int] = [:]
   /// Endpoints whose last attempt failed. Each gets one attempt at a time.
   private var failing: Set<WebhookAddress> = []
-  /// Endpoints whose last claim reached its limit: more deliveries may be waiting.
+  /// Endpoints whose last claim reached its limit. More of their deliveries may be waiting.
   private var backlogged: Set<WebhookAddress> = []
   private var turn = 0
 
@@ -105,7 +105,8 @@ extension WebhookAddress {
   }
 }
 
-/// One attempt to deliver an event: signs the event, posts it under the address guard, and checks the reply's status.
+/// One attempt to deliver an event. It signs the event, posts it under the address guard, and checks the reply's
+/// status.
 package struct DeliveryAttempt {
   let parts: WebhookDispatcher.Parts
 
@@ -158,7 +159,7 @@ package struct DeliveryAttempt {
     return next > delivery.begun + Limits.deliverySpan ? .dead(fault) : .retry(at: next, fault)
   }
 
-  /// Seconds until the next attempt: each pause is five times the previous pause, up to some hours. The jitter spreads
+  /// Seconds until the next attempt. Each pause is five times the previous pause, up to some hours. The jitter spreads
   /// attempts.
   static func pause(afterAttempt attempt: Int, jitter: Double) -> Int64 {
     var pause = Limits.shortestDeliveryPause

@@ -3,7 +3,7 @@ import Network
 import Sessions
 import Trust
 
-/// Delivers each event from the store's outbox at least once. Processes may share a store: a claimed delivery becomes
+/// Delivers each event from the store's outbox at least once. Processes may share a store. A claimed delivery becomes
 /// due again when its lease ends. A failing endpoint gets one attempt at a time until one succeeds.
 final class WebhookDispatcher: Sendable {
   struct Parts: Sendable {
@@ -20,8 +20,7 @@ final class WebhookDispatcher: Sendable {
     var grace = Duration.seconds(2)
   }
 
-  /// Number of events that are distributed in one transaction: small, since writes of sessions wait for the
-  /// transaction.
+  /// The number of events distributed in one transaction. It is small, since session writes wait for the transaction.
   private static let portion = 200
 
   let parts: Parts
@@ -96,7 +95,7 @@ final class WebhookDispatcher: Sendable {
 
   private func distribute(to subscriptions: [WebhookSubscription]) async {
     do throws(StoreError) {
-      // One batch at a time, so that a backlog of events delays no due delivery.
+      // Distribute one batch at a time, so that a backlog of events does not delay due deliveries.
       if try await parts.store.distributeEvents(to: subscriptions, at: parts.clock(), limit: Self.portion)
         == Self.portion
       {
@@ -146,7 +145,7 @@ final class WebhookDispatcher: Sendable {
     do throws(StoreError) {
       if try await parts.store.recordDelivery(delivery, result) { note(result, of: delivery) }
     } catch {
-      // If this is not recorded, the delivery is retried when its lease ends.
+      // If the result is not recorded, the delivery is retried when its lease ends.
       failed()
     }
     if let change = plan.withLock({ $0.ended(address, succeeded: fault == nil) }) { note(change, of: address, fault) }
@@ -183,7 +182,7 @@ final class WebhookMetrics: Sendable {
     var delivered = 0
     var retried = 0
     var dead = 0
-    /// The number of deliveries that wait in the store, of all processes; nil before the first count.
+    /// The number of waiting deliveries in the store, across all processes; nil before the first count.
     var outbox: OutboxState?
     var oldestPendingSeconds: Int64 = 0
   }

@@ -6,10 +6,10 @@ import Presentation
 package struct AppleInAppProtocol: WalletProtocol {
   package let name = "apple-in-app"
   private let publishedKey: AppleInApp.PublishedKeyPolicy
-  /// The secret that opens the one response of a bundle of evidence.
+  /// The secret that opens the response in an evidence bundle.
   private var kept: AppleOpening?
 
-  /// - Parameter showsSimulatedResults: in test mode. Responses of Apple's simulator are refused in every mode.
+  /// - Parameter showsSimulatedResults: true in test mode. Responses of Apple's simulator are refused in every mode.
   package init(showsSimulatedResults: Bool = false) { publishedKey = showsSimulatedResults ? .simulate : .refuse }
 
   package func makeRequest(
@@ -77,12 +77,12 @@ package struct AppleInAppProtocol: WalletProtocol {
 }
 
 extension RelyingParty {
-  /// Empty if the merchant was removed from the configuration since the request was made.
+  /// Empty if the merchant was removed from the configuration after the request.
   fileprivate func encryptionKeys(of merchantID: String) -> [PrivateKey] {
     apple.first { $0.merchantID == merchantID }?.encryptionKeys ?? []
   }
 
-  /// States the merchant if the response is for another merchant.
+  /// The relying party's other merchants and keys. With them, the report identifies a response for another merchant.
   fileprivate func others(than merchantID: String) -> AppleInApp.Others {
     let others = apple.filter { $0.merchantID != merchantID }
     return AppleInApp.Others(merchants: others.map(\.merchant), keys: others.flatMap(\.encryptionKeys).map(\.publicKey))

@@ -55,7 +55,7 @@ struct OpenID4VPWebProtocol: WalletProtocol {
 struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
   let name = "openid4vp"
 
-  /// `data` holds `request_uri` and the parameters of the link or QR code.
+  /// `data` contains `request_uri` and the parameters of the link or QR code.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
     let addresses = try context.walletAddresses(for: self)
     let reader = try context.signingReaders(for: self)[0]
@@ -97,9 +97,9 @@ struct OpenID4VPRedirectProtocol: FetchedRequestProtocol {
   }
 }
 
-/// The link of the European age verification profile (A.5), for devices without the Digital Credentials API: the whole
-/// request, unsigned. Nothing authenticates the relying party, so the document types must be configured, and no element
-/// is kept.
+/// The link of the European age verification profile (A.5), for devices without the Digital Credentials API. It
+/// contains the whole request, unsigned. Nothing authenticates the relying party. The document types must therefore be
+/// configured, and no element may be retained.
 package struct AgeVerificationProtocol: FetchedRequestProtocol {
   package let name = "openid4vp-eu-age-verification"
 
@@ -136,7 +136,7 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
     do throws(CryptoError) {
       let challenge = try OpenID4VPChallenge(
         freshFor: .client(id: clientID, responseURI: addresses.response), isEncrypted: false)
-      // A link is too short for hints of issuers.
+      // A link has no room for issuer hints.
       let made = OpenID4VPRequest(request, challenge: challenge)
       link = WalletAddresses.link(scheme: Self.scheme, made.linkParameters)
       outgoing = OutgoingRequest(
@@ -155,7 +155,7 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
     .invalidMember("/documents" + pointer, detail)
   }
 
-  /// There is nothing to fetch, since the link holds the request.
+  /// The wallet fetches nothing, since the link contains the request.
   package func requestObject(
     _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
     in context: RequestContext
@@ -168,7 +168,7 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
 struct AnnexBProtocol: FetchedRequestProtocol {
   let name = "openid4vp-iso-18013-7-annex-b"
 
-  /// The scheme of this profile (B.3.1); the relying party's scheme is for `openid4vp`.
+  /// The scheme of this profile (B.3.1). The relying party's configured scheme applies only to `openid4vp`.
   private static let scheme = "mdoc-openid4vp"
 
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest {
@@ -176,7 +176,7 @@ struct AnnexBProtocol: FetchedRequestProtocol {
       throw ServiceError(.apiProtocolUnsupported, "This relying party does not offer the older profile of Annex B.")
     }
     let addresses = try context.walletAddresses(for: self)
-    // The profile has one client identifier scheme, x509_san_dns; the name is the host of response_uri.
+    // The profile has one client identifier scheme, x509_san_dns. The identifier is the host of response_uri.
     let clientID = addresses.host
     guard try context.signingReaders(for: self).contains(where: { $0.hasDNSName(clientID) }) else {
       throw ServiceError(

@@ -3,9 +3,9 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// Proximity presentation (ISO/IEC 18013-5:2021): a reader app sends the request, and submits the response with the
-/// parts of its transcript. Trust in these parts rests on the API key: this server has no key in the proximity session,
-/// and cannot detect a replay.
+/// Proximity presentation (ISO/IEC 18013-5:2021). A reader app sends the request, then submits the response with the
+/// transcript or its parts. Trust in the transcript rests on the API key. This server has no key in the proximity
+/// session, and cannot detect a replay.
 struct ProximityProtocol: WalletProtocol {
   let name = "iso-18013-5-proximity"
   let takesTranscriptFromCaller = true
@@ -33,12 +33,12 @@ struct ProximityProtocol: WalletProtocol {
   }
 }
 
-/// `data` of a proximity response: the transcript, whole or in parts, the response, and the reader's private key.
+/// `data` of a proximity response: the response, the transcript or its parts, and the reader's private key.
 struct ProximityInput {
   let session: ReaderSession
   let response: Proximity.Response
 
-  /// The members as written. `init(parsing:)` checks their combinations.
+  /// The members as submitted. `init(parsing:)` checks their combinations.
   struct Members: Equatable {
     let engagement: [UInt8]?
     let readerKey: [UInt8]?
@@ -83,7 +83,7 @@ struct ProximityInput {
       `session_data`, and for a device that authenticates by MAC.
       """))
 
-  /// Makes the session from the transcript, whole or in parts, and from the reader's private key if there is one.
+  /// Makes the session from the transcript or its parts and, if present, the reader's private key.
   private typealias Opening = (PrivateKey?) throws(ReaderSessionError) -> ReaderSession
 
   init(parsing data: JSON) throws(ServiceError) {
@@ -173,7 +173,7 @@ struct ProximityInput {
     }
   }
 
-  /// PKCS #8 or SEC 1, or the raw scalar on the curve of the public key.
+  /// Reads a private key: PKCS #8 or SEC 1, or the raw scalar on the public key's curve.
   static func privateKey(_ text: String, on curve: Curve) -> PrivateKey? {
     if text.hasPrefix("-----BEGIN") { return try? PrivateKey(pem: Array(text.utf8)) }
     return Base64.decodeURLSafe(text).flatMap { try? PrivateKey(curve: curve, scalar: $0) }

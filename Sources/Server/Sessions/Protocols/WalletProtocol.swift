@@ -3,33 +3,34 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// Makes the request for a wallet, and reads the wallet's response. Stateless: the challenge is serialized with the
-/// request, and later opens the response.
+/// Makes the request for a wallet, and reads the wallet's response. It is stateless: the challenge is serialized with
+/// the request, and opens the response later.
 package protocol WalletProtocol: Sendable {
   /// The name in the API, such as `apple-in-app`.
   var name: String { get }
 
-  /// True if the response brings its own transcript. Only an API key may then submit it, as the transcript decides what
-  /// is proved.
+  /// True if the response contains its own transcript. Only an API key may then submit the response, since the proof
+  /// depends on the transcript.
   var takesTranscriptFromCaller: Bool { get }
 
   /// True if readers sign the request when the session is created.
   var signsAtOnce: Bool { get }
 
-  /// Makes the request, with a fresh nonce and key, and the challenge. Throws if the protocol cannot express the
+  /// Makes the request and its challenge, with a fresh nonce and key. Throws if the protocol cannot express the
   /// request.
   func makeRequest(_ request: PresentationRequest, in context: RequestContext) throws(ServiceError) -> OutgoingRequest
 
-  /// Reads `data` of a submit, or a posted form, before anything is consumed. Strict about unknown members and base64.
+  /// Reads a submitted `data` member or a posted form, before anything is consumed. Parsing is strict about unknown
+  /// members and base64.
   /// - Parameter pointer: the position in the body: `/data`, or empty for a form.
   func decode(_ data: JSON, at pointer: String) throws(ServiceError) -> WalletResponse
 
-  /// Opens and authenticates the response. Every fault is in the verdict that follows.
+  /// Opens and authenticates the response. Every fault becomes part of the verdict.
   func authenticate(
     _ response: WalletResponse.Content, to challenge: consuming ConsumedChallenge, by rules: VerificationRules
   ) -> Authentication
 
-  /// The same protocol for a response in evidence, with the secret that was passed to `VerificationRules.didOpen`.
+  /// The protocol for a response in evidence, with the secret that `VerificationRules.didOpen` received.
   func reopening(with secret: consuming SecretBytes?) -> any WalletProtocol
 }
 
@@ -45,13 +46,13 @@ package struct VerificationRules: Sendable {
   package let relyingParty: RelyingParty
   package let verifier: MdocVerifier
   package let now: Timestamp
-  /// The secret of an envelope for a key in a token (`VerificationService.opening`).
+  /// The secret that opens an envelope, if a token stores the merchant's key (`VerificationService.opening`).
   var opening: AppleOpening?
   /// Receives the secret that opened the response, if the challenge is not sufficient. The secret opens no other
-  /// response, so evidence may keep it in place of the relying party's key. Nil if no evidence is kept.
+  /// response. Evidence may therefore contain it instead of the relying party's key. Nil if no evidence is kept.
   var didOpen: (@Sendable (SharedSecret) -> Void)?
 
-  /// The verdict on a malformed challenge, which is a bug: this program sealed the challenge.
+  /// The verdict on a malformed challenge. This is a bug, since this program sealed the challenge.
   func interrupted() -> Authentication { verifier.refuse([Check(.sessionInterrupted, .failed)], at: now) }
 }
 
@@ -67,12 +68,13 @@ package struct RequestContext: Sendable {
   /// The address at which wallets reach this server, `https://host[:port]` without a path; nil if it is not configured.
   let publicURL: String?
   let now: Timestamp
-  /// The response code that a browser made for the wallet's addresses.
+  /// The hash of the browser's own response code, for the wallet's addresses.
   var code: ResponseCodeHash?
 
   var walletPath: WalletPath { WalletPath(session.id, code) }
 
-  /// Omits an expired registration certificate: wallets warn of it just as of a missing certificate (ARF, RPRC_17).
+  /// Omits an expired registration certificate, since wallets show the same warning for an expired and a missing
+  /// certificate (ARF, RPRC_17).
   var additions: RequestAdditions {
     let isOver = registration?.expiresAt.map { $0 <= now } ?? false
     return RequestAdditions(acceptedIssuers: relyingParty.acceptedIssuers, registration: isOver ? nil : registration)
@@ -82,7 +84,7 @@ package struct RequestContext: Sendable {
 /// A wallet's response, read before the challenge is consumed.
 package enum WalletResponse: Sendable {
   case response(Content)
-  /// The wallet's own refusal (OpenID4VP 1.0, 8.5), with its description in a form that can be shown.
+  /// The wallet's own refusal (OpenID4VP 1.0, 8.5), with a description that is safe to display.
   case refusal(Code, description: String? = nil)
 
   package enum Content: Sendable {
@@ -101,7 +103,8 @@ package struct OutgoingRequest: ~Copyable, Sendable {
 
 /// A protocol whose request the wallet fetches from this server (`request_uri`, RFC 9101; OpenID4VP 1.0, 5.10).
 package protocol FetchedRequestProtocol: WalletProtocol {
-  /// Makes the signed request object at each fetch: the challenge stays sealed in the session until the response comes.
+  /// Makes the signed request object at each fetch. The challenge stays sealed in the session until the response
+  /// arrives.
   /// - Parameter wallet: the posted parameters; empty if the wallet fetches by GET.
   func requestObject(
     _ material: borrowing SecretBytes, for request: PresentationRequest, wallet: PostedByWallet,
@@ -144,7 +147,7 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
   /// For in-person readers; not offered with other protocols.
   case proximity
 
-  /// Protocols of `redirect`: one can be offered together with the protocols of `web`.
+  /// Protocols of `redirect` that can be offered with protocols of `web`, at most one per session.
   package static let besideWeb = ["openid4vp", "openid4vp-eu-age-verification"]
 
   /// All names in the API.
@@ -162,7 +165,7 @@ package enum ProtocolFamily: Sendable, Hashable, CaseIterable {
     self = family
   }
 
-  /// True if the protocol identifies each document by an id (DCQL); the others identify documents by their types.
+  /// True if the protocol identifies each document by an id (DCQL). The other protocols identify documents by type.
   static func namesQueries(_ protocolName: String) -> Bool {
     protocolName.hasPrefix("openid4vp") && protocolName != AnnexBProtocol().name
   }
@@ -208,15 +211,15 @@ extension RequestContext {
     return try valid(relyingParty.readers)
   }
 
-  /// Wallets refuse an expired reader's signature without giving a reason.
+  /// The readers that are valid now. Wallets refuse an expired reader's signature without giving a reason.
   private func valid(_ readers: [ReaderIdentity]) throws(ServiceError) -> [ReaderIdentity] {
     let valid = readers.filter { $0.validity?.contains(now) ?? false }
     guard !valid.isEmpty else { throw ServiceError(.readerCertificateExpired) }
     return valid
   }
 
-  /// The currently valid reader of the session's request. Its certificate may have been replaced since then.
-  /// - Parameter isNamed: true if the `client_id`, as the protocol writes it, identifies this reader.
+  /// The currently valid reader of the session's request. The reader's certificate can be newer than the session.
+  /// - Parameter isNamed: true if the protocol's form of the `client_id` identifies this reader.
   func reader(
     for recipient: OpenID4VPRecipient, isNamed: (ReaderIdentity, String) -> Bool
   ) throws(ServiceError) -> ReaderIdentity {

@@ -8,12 +8,12 @@ package enum AttemptKind: NameKind { package static let prefix = "va_" }
 package typealias SessionID = RandomName<SessionKind>
 /// The id of an attempt's report, with the characters of the session's id. Ids from before schema 6 are random.
 package typealias ReportID = RandomName<ReportKind>
-/// The id of one attempt at a challenge: an outcome is recorded only for the attempt that consumed it.
+/// The id of one attempt at a challenge. An outcome is recorded only for the attempt that consumed the challenge.
 package typealias AttemptID = RandomName<AttemptKind>
 
 package protocol NameKind { static var prefix: String { get } }
 
-/// A prefix and 22 characters of base 62: 131 random bits, so that it cannot be guessed.
+/// A prefix and 22 base-62 characters. Their 131 random bits cannot be guessed.
 package struct RandomName<Kind: NameKind>: Sendable, Hashable, CustomStringConvertible {
   package static var prefix: String { Kind.prefix }
   /// A regular expression (ECMA-262) for every name of the kind.
@@ -46,7 +46,7 @@ extension ReportID {
   package var session: SessionID { renamed() }
 }
 
-/// Random texts of letters and digits, which survive a double click, a URL and a shell.
+/// Random strings of letters and digits. A double click selects them whole, and URLs and shells need no escaping.
 enum Base62 {
   static let characters = 22
   private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
@@ -55,8 +55,8 @@ enum Base62 {
     var text = Array(prefix.utf8)
     let length = text.count + characters
     while text.count < length {
-      // 248 is the largest multiple of 62 in a byte. Bytes of 248 and above would favour the first characters, so they
-      // are dropped.
+      // 248 is the largest multiple of 62 that fits in a byte. Bytes of 248 and above would favour the first
+      // characters, so they are dropped.
       for byte in try Random.bytes(characters * 2) where byte < 248 && text.count < length {
         text.append(alphabet[Int(byte) % 62])
       }
@@ -75,14 +75,15 @@ enum Base62 {
   }
 }
 
-/// The secret that lets an app or a page submit to and GET one session: shown once, stored only as its SHA-256,
-/// never printed. It ends when its session is canceled or redacted, and ten minutes after the session expired.
+/// The secret with which an app or a page submits to one session and reads it with GET. It is shown once, stored only
+/// as its SHA-256, and never printed. It ends when its session is canceled or redacted, or ten minutes after the
+/// session expires.
 package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectable {
   package static let prefix = "vcs_"
-  /// 256 bits in base 62. The characters of the session's id precede these, except in secrets issued before schema 6.
+  /// 256 bits in base 62. The characters of the session's id come first, except in secrets issued before schema 6.
   private static let characters = 43
 
-  /// Only for the creation reply.
+  /// The secret as text, only for the reply to the session's creation.
   package let text: String
 
   package init?(_ text: String) {
@@ -109,14 +110,15 @@ package struct ClientSecret: Sendable, CustomStringConvertible, CustomReflectabl
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Proves that the returning browser submitted the response. It keeps a victim's response from an attacker's session
-/// (OpenID4VP 1.0, 8.2 and 13.3). The code is shown once. Only its SHA-256 is stored, sealed with the result.
+/// Proves that the returning browser submitted the response. It prevents an attacker from reading the result of a
+/// victim's response (OpenID4VP 1.0, 8.2 and 13.3). The code is shown once. Only its SHA-256 is stored, sealed with the
+/// result.
 struct ResponseCode: Sendable, CustomStringConvertible, CustomReflectable {
   static let prefix = "vrc_"
   /// 43 characters of base 62 are 256 bits.
   private static let characters = 43
 
-  /// Only for the reply to the submit.
+  /// The code as text, only for the reply to the submitted response.
   let text: String
 
   static func random() throws(CryptoError) -> ResponseCode {
@@ -131,7 +133,7 @@ struct ResponseCode: Sendable, CustomStringConvertible, CustomReflectable {
 
 /// The SHA-256 of a response code. A browser that makes its own code sends only this hash.
 package struct ResponseCodeHash: Sendable, Hashable {
-  /// 32 bytes in base64url, as a regular expression (ECMA-262).
+  /// A regular expression (ECMA-262) for 32 bytes in base64url.
   package static let pattern = "^\(characters)$"
   static let characters = "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"
 
@@ -146,8 +148,8 @@ package struct ResponseCodeHash: Sendable, Hashable {
   }
 }
 
-/// A session's name in its wallet's addresses: the id. If a browser made a response code, a full stop and the code's
-/// hash follow. The hash binds the response to the page whose link or QR code the wallet followed.
+/// A session's name in its wallet addresses. It begins with the session's id. If a browser made a response code, a full
+/// stop and the code's hash follow. The hash binds the response to the page whose link or QR code the wallet followed.
 package struct WalletPath: Sendable, Hashable {
   /// A regular expression (ECMA-262) for every name.
   package static let pattern = "\(SessionID.pattern.dropLast())(\\.\(ResponseCodeHash.characters))?$"
@@ -167,7 +169,7 @@ package struct WalletPath: Sendable, Hashable {
     self.init(session, code)
   }
 
-  /// Replaces the id in a wallet address of the session with this name.
+  /// Replaces the id with this name in one of the session's wallet addresses.
   package func renaming(_ address: String) -> String {
     code.map { address.replacing(session.text, with: "\(session.text).\($0.text)") } ?? address
   }

@@ -47,7 +47,7 @@ package struct ReportRecord: Sendable, Hashable {
     package let checks: [CheckRecord]
   }
 
-  /// The report's id; nil if nothing is stored, as by `mdoc verify`.
+  /// The report's id; nil if the report is not stored, as in `mdoc verify`.
   package let id: String?
   /// Unix seconds.
   package let verifiedAt: Int64
@@ -87,7 +87,8 @@ package struct ReportRecord: Sendable, Hashable {
   }
 }
 
-/// The reason why a session failed or a wallet declined. Codes are kept by name, so that another version can read them.
+/// The reason why a session failed or a wallet declined. Codes are stored by name, so that another version can read
+/// them.
 package struct LastError: Sendable, Hashable {
   package struct Reason: Sendable, Hashable {
     package let code: String
@@ -100,10 +101,11 @@ package struct LastError: Sendable, Hashable {
 
   package let code: String
   package let reasons: [Reason]
-  /// The wallet's own, unverified words (`error_description`). They may be personal, so redaction erases them.
+  /// The wallet's own description of its error (`error_description`), unverified. It may contain personal data, so
+  /// redaction erases it.
   package private(set) var walletDescription: String?
 
-  /// - Parameter reasons: the reasons of a verdict: at least one.
+  /// - Parameter reasons: at least one reason from a verdict.
   package init(_ reasons: [Base.Reason], walletDescription: String? = nil) {
     self.walletDescription = walletDescription
     self.reasons = reasons.map {
@@ -118,10 +120,10 @@ package struct LastError: Sendable, Hashable {
     self.walletDescription = walletDescription
   }
 
-  /// The error for readers that get only the code: client secrets and events.
+  /// Only the error's code, for holders of client secrets and for events.
   var codeOnly: LastError { LastError(code: code) }
 
-  /// Codes and clauses, without details and the wallet's words.
+  /// Only codes and clauses: no details, and no text from the wallet.
   package var redacted: LastError {
     LastError(code: code, reasons: reasons.map { Reason(code: $0.code, document: $0.document, clause: $0.clause) })
   }

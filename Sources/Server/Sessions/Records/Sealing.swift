@@ -2,17 +2,17 @@ import Base
 import Cryptography
 import FoundationEssentials
 
-/// Encrypts at rest: challenge material, waiting and retained results, kept replies. AES-256-GCM with a random 96-bit
-/// nonce; the session id and the field's name are additional data, so that a sealed field cannot be opened as another
-/// field. The first key seals, every key opens.
+/// Encrypts challenge material, waiting and retained results, and stored replies at rest. Uses AES-256-GCM with a
+/// random 96-bit nonce. The session id and the field's name are additional data, so that a sealed field cannot be
+/// opened as another field. The first key seals new data. Every configured key can open data.
 ///
 ///     version (2) ‖ length of key id ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 ///
-/// Random nonces are safe for 2³² seals under one key (NIST SP 800-38D, 8.3). Each session, and each kept reply without
-/// a session, therefore has its own key, derived from the configured key. Version 1, sealed under the configured key
-/// itself, still opens.
+/// Random nonces are safe for 2³² seals under one key (NIST SP 800-38D, 8.3). Each session therefore has its own key,
+/// derived from the configured key. So does each stored reply without a session. Data of version 1 is sealed directly
+/// under the configured key, and can still be opened.
 package struct Sealer: Sendable {
-  /// The bytes are not sealed in this format, by a configured key, as this field.
+  /// The bytes cannot be opened: the format, the key or the field does not match.
   package struct OpenError: Error, Sendable {}
 
   private static let version: UInt8 = 2
@@ -56,7 +56,7 @@ package struct Sealer: Sendable {
     } catch { throw OpenError() }
   }
 
-  /// HKDF (RFC 5869) over the configured key, for the field's owner.
+  /// Derives the key of the field's owner from the configured key with HKDF (RFC 5869).
   private static func key(of field: Field, under key: SealingKey) throws(CryptoError) -> SecretBytes {
     try HKDF.expand(key.pseudorandomKey, info: field.owner, length: SealingKey.length)
   }
@@ -78,7 +78,7 @@ package struct Sealer: Sendable {
       }
     }
 
-    /// The owner: a session or, for a reply without a session, its request.
+    /// The field's owner: the session or, for a reply without a session, the request.
     var owner: [UInt8] {
       switch self {
       case .challenge(let id, _), .result(let id), .retainedResult(let id), .reply(_, let id?),
@@ -100,7 +100,7 @@ package final class SealingKey: Sendable {
   package static let length = 32
   package let id: String
   let key: SecretBytes
-  /// HKDF-Extract of the key, from which the keys of sessions and replies are expanded.
+  /// HKDF-Extract of the key. The keys of sessions and replies are expanded from it.
   let pseudorandomKey: SecretBytes
   private static let salt = Array("mdoc sealing".utf8)
 
@@ -149,8 +149,9 @@ enum KeptResult {
     return [hashMember: .string(Hex.encode(code.bytes)), "result": result]
   }
 
-  /// The result, if the presented code is that of the submitting browser.
-  /// - Throws: `session.response_code_mismatch` if the code differs or is missing, or if the result has none.
+  /// The result, if the presented code is the submitting browser's code.
+  /// - Throws: `session.response_code_mismatch` if the code differs or is missing, or if a code is presented for a
+  ///   result without one.
   static func decode(_ form: JSON, presenting code: String?) throws(ServiceError) -> JSON {
     guard let expected = form[hashMember]?.string.flatMap(Hex.decode), let result = form["result"] else {
       guard code == nil else { throw ServiceError(.responseCodeMismatch) }

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Mdoc
 
-/// The address of one relying party's session in every store operation: another relying party's session is unknown.
+/// The address of a session in every store operation. A relying party cannot address another party's session.
 package struct SessionAddress: Sendable, Hashable {
   package let relyingParty: String
   package let id: SessionID
@@ -48,7 +48,7 @@ package struct SessionContent: Sendable, Hashable {
   /// The requested document types, by which stores filter lists.
   package var docTypeLines: String { Self.lines(of: request.documents.map(\.docType)) }
 
-  /// Types with a line break before and after each.
+  /// The types, with a line break before and after each type.
   package static func lines(of docTypes: [String]) -> String { "\n" + docTypes.joined(separator: "\n") + "\n" }
 }
 
@@ -129,8 +129,8 @@ package struct SessionRecord: Sendable, Hashable {
   package func state(at now: Timestamp) -> SessionState { state.seen(at: now, expiresAt: expiresAt) }
 }
 
-/// The values of a verified session that are kept after its reply, each until its retention period ends. The record
-/// remains until the last value is erased.
+/// The retained values of a verified session. Each is erased when its retention period ends. The record remains until
+/// the last value is erased.
 package struct KeptValues: Sendable, Hashable {
   /// Sealed values that are erased at the same time.
   package struct Part: Sendable, Hashable {
@@ -143,9 +143,9 @@ package struct KeptValues: Sendable, Hashable {
     }
   }
 
-  /// The retained values; never elements requested with `intent_to_retain: false`.
+  /// The retained values. They never include elements requested with `intent_to_retain: false`.
   package private(set) var parts: [Part]
-  /// The time to erase the bundle of evidence, which holds all values; nil to erase it with the record.
+  /// The erasure time of the evidence bundle, which contains all values. Nil erases the bundle with the record.
   package private(set) var evidenceUntil: Timestamp?
 
   package init(parts: [Part] = [], evidenceUntil: Timestamp? = nil) {
@@ -153,7 +153,7 @@ package struct KeptValues: Sendable, Hashable {
     self.evidenceUntil = evidenceUntil
   }
 
-  /// The next erasure; nil if nothing remains to erase, so that the record may be deleted.
+  /// The time of the next erasure. Nil means that nothing remains to erase and the record may be deleted.
   package var nextErasure: Timestamp? { (parts.map(\.eraseAt) + [evidenceUntil].compactMap { $0 }).min() }
 
   /// Erases due values. Returns true if the evidence was also erased.
@@ -176,8 +176,9 @@ extension KeptValues: StoredValue {
   /// The encoding for a store's column; nil if nothing is kept.
   package var stored: [UInt8]? { nextErasure.map { _ in StoredForm.encode(self) } }
 
-  /// - Parameter end: the time to erase the single sealed result of an earlier version: the end of the session's
-  ///   record, or now in a sweep. Its first byte is a version number, so it is not taken for JSON.
+  /// - Parameter end: the erasure time for an earlier version's single sealed result. It is the end of the session's
+  ///   record, or now in a sweep. The first byte of such a result is a version number, which distinguishes it from
+  ///   JSON.
   package init(stored bytes: [UInt8]?, end: Timestamp) throws(StoreError) {
     guard let bytes else {
       self.init()
@@ -190,7 +191,7 @@ extension KeptValues: StoredValue {
     self = try StoredForm.decode(KeptValues.self, from: bytes)
   }
 
-  /// The values that a sweep leaves in a column at `now`. The sweep erases unreadable values, since nobody could ever
+  /// The values that a sweep leaves in a column at `now`. The sweep erases unreadable values, since nobody can ever
   /// read them.
   package static func left(of bytes: [UInt8]?, at now: Timestamp) -> (kept: KeptValues, erasesEvidence: Bool) {
     guard var kept = try? KeptValues(stored: bytes, end: now) else { return (KeptValues(), true) }
@@ -294,7 +295,7 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
   case expired = "verification_session.expired"
   case redacted = "verification_session.redacted"
 
-  /// The status after the event. Stores keep the type by its name.
+  /// The status after the event. Stores record the type by name.
   package var status: SessionStatus {
     switch self {
     case .verified: .verified

@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// Limits on one relying party's part of the store; nil means no limit. A response to an existing session is never
+/// Limits on one relying party's use of the store. Nil means no limit. A response to an existing session is never
 /// refused.
 package struct Quota: Sendable, Hashable {
   /// Sessions that still accept a response.
@@ -31,8 +31,8 @@ package struct Quota: Sendable, Hashable {
 }
 
 /// Estimates the usage of relying parties: the last count plus the additions of this process since then. Usage is
-/// counted at intervals and before a refusal, which never relies on a count older than a second. Servers that share a
-/// store see each other's usage only by counting, so quotas can be exceeded briefly.
+/// counted at intervals. Before a refusal, it is counted again if the last count is older than a second. Servers that
+/// share a store see each other's usage only by counting, so quotas can be exceeded briefly.
 final class UsageEstimates: Sendable {
   private struct Entry {
     var counted = StoreUsage()
@@ -78,9 +78,9 @@ final class UsageEstimates: Sendable {
     }
   }
 
-  /// Counts, unless a count is running. Additions during the count are added to the result, since the count may have
-  /// missed them.
-  /// - Parameter read: returns nil if it fails. The last estimate then remains.
+  /// Counts, unless a count is running. Additions made during the count are added to its result, since the count can
+  /// miss them.
+  /// - Parameter read: reads the usage; returns nil if this fails. The last estimate then remains.
   func count(_ relyingParty: String, at now: Timestamp, _ read: () async -> StoreUsage?) async {
     let begins = entries.withLock { entries in
       var entry = entries[relyingParty] ?? Entry()
@@ -138,7 +138,7 @@ extension VerificationService {
     return party.quota.excess(of: estimates.estimate(of: party.id), forSession: forSession)
   }
 
-  /// Counts the usage of relying parties whose count is due. Call it every few seconds, apart from requests.
+  /// Counts the usage of relying parties whose count is due. Call it every few seconds, outside requests.
   package func measureUsage() async {
     for party in relyingParties.all {
       let now = clock()
@@ -152,7 +152,7 @@ extension VerificationService {
 }
 
 extension JSON {
-  /// The bytes of the JSON text, without the bytes that escapes add.
+  /// The approximate length of the JSON text in bytes, without escapes.
   var plainBytes: Int {
     switch self {
     case .object(let members): members.reduce(2) { $0 + $1.name.utf8.count + 4 + $1.value.plainBytes }
@@ -191,7 +191,7 @@ final class AdmissionGate: Sendable {
 
   func leave(_ party: Flow) { counts.withLock { Self.add(-1, party, &$0) } }
 
-  /// Lends this response's slot while `body` runs. Afterwards the response continues even without a slot, since its
+  /// Lends this response's slot while `body` runs. Afterwards the response takes a slot even if none is free, since its
   /// challenge is consumed.
   func lend<R: Sendable>(of party: Flow, while body: () async -> R) async -> R {
     leave(party)
@@ -205,8 +205,8 @@ final class AdmissionGate: Sendable {
   }
 }
 
-/// Limits concurrent verifications of zero-knowledge proofs. A proof takes a hundred times as long as a plain response,
-/// so one processor is kept free of proofs, and relying parties take turns.
+/// Limits concurrent verifications of zero-knowledge proofs. A proof takes a hundred times as long as a plain response.
+/// One processor is therefore kept free of proofs, and relying parties take turns.
 final class ProofSlots: Sendable {
   private struct State {
     var running = 0
@@ -220,12 +220,12 @@ final class ProofSlots: Sendable {
 
   var waiting: Int { state.withLock { $0.waiting.count } }
 
-  /// Returns at this response's turn, which lasts until `leave`.
+  /// Waits for this response's turn. The turn lasts until `leave`.
   func take(_ party: Flow) async {
     await withCheckedContinuation { continuation in next { $0.waiting.append(continuation, of: party) } }
   }
 
-  /// - Parameter cost: the nanoseconds of the turn.
+  /// - Parameter cost: the turn's duration in nanoseconds.
   func leave(_ party: Flow, cost: Int64) {
     next { state in
       state.waiting.end(party, cost: cost)
@@ -254,8 +254,8 @@ final class ListSlots: Sendable {
 
   private let parties = Locked<[String: Party]>([:])
 
-  /// Reads once the relying party has a free slot.
-  /// - Throws: `api.overloaded` if too many of its reads are waiting.
+  /// Runs the read as soon as the relying party has a free slot.
+  /// - Throws: `api.overloaded` if too many of the relying party's reads are waiting.
   func take<Value: Sendable>(
     _ relyingParty: String, _ read: () async throws(StoreError) -> Value
   ) async throws(ServiceError) -> Value {

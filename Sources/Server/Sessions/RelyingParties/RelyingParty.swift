@@ -6,12 +6,13 @@ import Presentation
 /// A customer of this server, with its own sessions, keys and origins.
 package final class RelyingParty: Sendable {
   package let id: String
-  /// Web origins, `https://host[:port]`, and origins of Android apps, `android:apk-key-hash:…`.
+  /// Web origins (`https://host[:port]`) and origins of Android apps (`android:apk-key-hash:…`).
   package let origins: [String]
   package let apiKeys: [APIKey]
   /// The relying party's Apple merchants, with unique identifiers. Without a merchant, `apple-in-app` is not offered.
   package let apple: [AppleConfiguration]
-  /// The signers of the relying party's requests. By default the first signs; a multi-signed request is signed by all.
+  /// The signers of the relying party's requests. By default, the first reader signs. All readers sign a multi-signed
+  /// request.
   package let readers: [ReaderIdentity]
   package let openID4VP: OpenID4VPConfiguration
   /// The relying party's EU registrations: one for each intended use.
@@ -47,15 +48,15 @@ package final class RelyingParty: Sendable {
     self.templates = templates
   }
 
-  /// The origins of browsers.
+  /// The origins of web pages, without those of Android apps.
   package var webOrigins: [String] { origins.filter { !$0.hasPrefix(AndroidOrigin.prefix) } }
 
   package struct Policies: Sendable, Hashable {
-    /// Keeps sealed results, with only the elements requested with `intent_to_retain`.
+    /// Stores sealed results, with only the elements requested with `intent_to_retain`.
     package var retainsResults: Bool
     package var retention: RetentionPolicy
     package var revocation: RevocationPolicy
-    /// Seals the evidence of verified responses; nil if none is kept.
+    /// The key that seals the evidence of verified responses; nil if no evidence is stored.
     package var evidenceKey: EvidenceKey?
     /// Whether events include a session's `metadata`, which may be personal.
     package var eventsHaveMetadata: Bool
@@ -76,8 +77,8 @@ package final class RelyingParty: Sendable {
 
 /// The days for which a relying party keeps elements requested with `intent_to_retain`.
 package struct RetentionPolicy: Sendable, Hashable {
-  /// The days for requests that state none. If nil, such a request tells the wallet no days, and values are kept as
-  /// long as the session's record.
+  /// The default number of days, for requests that state none. If nil, such requests state no retention period to the
+  /// wallet, and values are stored as long as the session's record.
   package let days: Int?
   /// The maximum number of days that a request may state.
   package let longest: Int
@@ -119,8 +120,8 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   package var ageVerificationDocTypes: [String]
   /// Lets devices authenticate by MAC.
   package var acceptsMACs: Bool
-  /// True to tell a wallet that its response was rejected. Nil: in staging and test mode the wallet is told, with the
-  /// reason.
+  /// True to tell a wallet that its response was rejected. If nil, wallets are told only in staging and test mode, with
+  /// the reason.
   package var walletFeedback: Bool?
   /// The address to which wallets send people after a session without `redirect_uri` and `return_url` (HAIP 1.0, 5.1).
   package var redirectURI: String?
@@ -142,7 +143,7 @@ package struct OpenID4VPConfiguration: Sendable, Hashable {
   }
 }
 
-/// The origin of an Android app, as Android tells it to wallets (OpenID4VP 1.0, A.2; Credential Manager).
+/// The origin of an Android app, as Android reports it to wallets (OpenID4VP 1.0, A.2; Credential Manager).
 package enum AndroidOrigin {
   package static let prefix = "android:apk-key-hash:"
 
@@ -157,7 +158,7 @@ package struct RelyingParties: Sendable {
   private let byID: [String: RelyingParty]
   private let byKey: [[UInt8]: (RelyingParty, APIKey)]
 
-  /// Refuses duplicate ids and key hashes: one relying party could act as another.
+  /// Refuses duplicate ids and key hashes, so that no relying party can act as another.
   package init(_ parties: [RelyingParty]) throws(ConfigurationError) {
     var byID: [String: RelyingParty] = [:]
     var byKey: [[UInt8]: (RelyingParty, APIKey)] = [:]
@@ -181,7 +182,8 @@ package struct RelyingParties: Sendable {
 
   package subscript(id: String) -> RelyingParty? { byID[id] }
 
-  /// The owner of an API key that has not expired. The look-up is by the key's hash, so its time reveals nothing.
+  /// The owner of an API key that has not expired. The key is looked up by its hash, so that the look-up time reveals
+  /// nothing about the key.
   package func owner(ofKey key: String, at now: Timestamp) -> Caller? {
     owner(ofKeyHash: APIKey.hash(of: key), at: now)
   }
@@ -197,7 +199,7 @@ package struct RelyingParties: Sendable {
   }
 }
 
-/// The reason why a configuration is refused. The message states the member, never a secret.
+/// The reason why a configuration is refused. The message identifies the member, and never contains a secret.
 package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
   package let message: String
 
@@ -217,7 +219,7 @@ package struct HostedPage: Sendable, Hashable {
   /// The colour of buttons and links, `#rrggbb`; nil for the page's default.
   package let color: String?
   package let logo: Logo?
-  /// The logo for dark backgrounds; nil for the same logo.
+  /// The logo for dark backgrounds; nil to use `logo`.
   package let darkLogo: Logo?
   package let privacyURL: String?
   /// Whether the page shows why a document was rejected, if the reason reveals nothing about the person.
@@ -251,7 +253,7 @@ package struct HostedPageOptions: Sendable, Hashable {
   package let purpose: String?
   /// The purpose by language.
   package let translations: [NamedText]
-  /// The address to which the page sends the person at the end, at one of the relying party's origins.
+  /// The address to which the page finally sends the person. It must be at one of the relying party's origins.
   package let returnURL: String?
 
   /// `returnURL` with the session's id in its query. The page appends the response code.
@@ -261,7 +263,7 @@ package struct HostedPageOptions: Sendable, Hashable {
 }
 
 package struct PageAddress: Sendable, Hashable {
-  /// The address without a secret.
+  /// The page's address, without the client secret.
   package let text: String
 
   init(publicURL: String, session: SessionAddress) {
@@ -283,7 +285,8 @@ extension VerificationService {
     let record = try await stored { store throws(StoreError) in
       try await store.session(secret.session, clientSecretHash: secret.sha256)
     }
-    // The secret ends with the session. The page that holds it gets ten more minutes to read the session's outcome.
+    // The secret remains valid for ten minutes after the session expires. In this time, the page can still read the
+    // session's outcome.
     guard let record, clock() < record.expiresAt + Limits.resultLifetime,
       let party = relyingParties[record.address.relyingParty]
     else { throw ServiceError(.apiUnauthenticated) }
@@ -294,7 +297,7 @@ extension VerificationService {
 package enum Caller: Sendable {
   /// - Parameter id: the key's name in logs.
   case apiKey(RelyingParty, scopes: Set<Scope>, id: String? = nil)
-  /// The holder of a session's client secret: submit, cancel and GET of that session, and no personal data.
+  /// The holder of a session's client secret. It may submit to, cancel and GET that session, but gets no personal data.
   case clientSecret(SessionID, of: RelyingParty)
   /// A wallet that posts its response itself. It learns nothing about the result.
   case wallet(SessionID, of: RelyingParty)
@@ -321,7 +324,7 @@ package enum Caller: Sendable {
     }
   }
 
-  /// The session at `id`. Client secrets and wallets know only their own session.
+  /// The address of the session with this `id`. Client secrets and wallets know only their own session.
   func address(of id: String) throws(ServiceError) -> SessionAddress {
     guard let session = SessionID(id) else { throw .sessionNotFound }
     switch self {
@@ -337,7 +340,7 @@ package struct APIKey: Sendable, Hashable {
   package let sha256: [UInt8]
   package let scopes: Set<Scope>
   package let id: String?
-  /// The time from which the key is refused like an unknown key; nil if the key never expires.
+  /// The key's expiry; nil if the key never expires. An expired key is refused like an unknown key.
   package let expiresAt: Timestamp?
 
   package init(sha256: [UInt8], scopes: Set<Scope>, id: String? = nil, expiresAt: Timestamp? = nil) {

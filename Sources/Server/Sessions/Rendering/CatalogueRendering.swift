@@ -6,9 +6,9 @@ package enum CatalogueRendering {
   /// Every type, in the catalogue's order.
   package static var json: JSON { .array(DocTypeCatalogue.all.map(json)) }
 
-  /// `age_over`: the namespace also has `age_over_NN`. Without `types`, no type is prescribed. An element's `source`
-  /// differs from the type's if only one edition or draft has it. `apple_elements`: names for `apple_element` of a
-  /// request; none if Apple's in-app protocol does not have the type.
+  /// `age_over`: whether the namespace also has `age_over_NN`. Without `types`, no type is prescribed. An element has
+  /// its own `source` if only one edition or draft defines it. `apple_elements`: the names for `apple_element` in a
+  /// request. The list is empty if Apple's in-app protocol does not offer the type.
   package static func json(_ definition: DocTypeDefinition) -> JSON {
     [
       "doc_type": .string(definition.docType), "aliases": .array(definition.aliases.map { .string($0) }),
@@ -36,7 +36,7 @@ package enum CatalogueRendering {
     ]
   }
 
-  /// True if Apple's in-app protocol can request it.
+  /// True if Apple's in-app protocol can request the element.
   private static func isInApp(_ element: ElementReference, of type: DocTypeDefinition) -> Bool {
     let document = DocumentRequest(docType: type.docType, elements: [ElementRequest(element)])
     return (try? AppleRequest(PresentationRequest(documents: [document]))) != nil

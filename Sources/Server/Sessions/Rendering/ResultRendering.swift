@@ -9,8 +9,9 @@ package enum ResultRendering {
   /// `simulated_result`: the response of Apple's simulator or test profile, which proves nothing.
   static func json(_ presentation: SimulatedPresentation) -> JSON { simulated.write(presentation) }
 
-  /// The retained values: elements requested with `intent_to_retain`, and the ages that they prove, in one part for
-  /// each retention period. If there are no such elements, a single part with only the facts about the documents.
+  /// The retained values, in one part for each retention period. They are the elements requested with
+  /// `intent_to_retain`, and the ages that these elements prove. If there are no such elements, returns a single part
+  /// with only the facts about the documents.
   static func retained(_ presentation: AcceptedPresentation) -> [(retention: Retention, values: JSON)] {
     let elements = presentation.documents.flatMap { $0.elements + $0.deviceSignedElements }
     let intended = Set(elements.map(\.retention).filter(\.isIntended)).sorted()
@@ -167,7 +168,7 @@ package enum ResultRendering {
   }
 }
 
-/// An element by its name; on a page with its label.
+/// An element's namespace and identifier and, on a page, its label.
 struct NamedElement: Sendable {
   let namespace: String
   let identifier: String
@@ -189,9 +190,9 @@ struct NamedElement: Sendable {
 }
 
 /// Element values as JSON: text as strings, full dates as `YYYY-MM-DD`, date-times as RFC 3339, bytes as
-/// `{"media_type"?, "base64"}`, numbers, booleans, maps and arrays as themselves. Integers have all their digits.
-/// Numbers without a JSON form are strings: `NaN`, `Infinity`, `-Infinity`, and the hexadecimal digits of a bignum that
-/// is too long for decimal digits (`ElementValue.digits`).
+/// `{"media_type"?, "base64"}`, numbers, booleans, maps and arrays as themselves. Integers are written with all their
+/// digits. Numbers without a JSON form are strings: `NaN`, `Infinity`, `-Infinity`, and the hexadecimal digits of a
+/// bignum that is too long for decimal digits (`ElementValue.digits`).
 enum ElementValueRendering {
   static func json(_ value: ElementValue) -> JSON {
     switch value {
@@ -215,7 +216,8 @@ enum ElementValueRendering {
     return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"
   }
 
-  /// An object, with keys as text. If two keys have the same text, such as 1 and "1" in CBOR, an array of pairs.
+  /// An object, with keys as text. If two keys have the same text, such as 1 and "1" in CBOR, returns an array of
+  /// pairs.
   private static func map(_ entries: [ElementValue.Entry]) -> JSON {
     let members = entries.map { JSON.Member(name($0.key), json($0.value)) }
     guard Set(members.map(\.name)).count == members.count else {
@@ -229,7 +231,8 @@ enum ElementValueRendering {
     return key.string ?? key.text()
   }
 
-  /// The media type by the first bytes. ISO/IEC 18013-5, 7.2.2 allows JPEG and JPEG 2000 portraits; PNG is common.
+  /// The media type, detected from the first bytes. ISO/IEC 18013-5, 7.2.2 allows JPEG and JPEG 2000 portraits; PNG is
+  /// common.
   static func mediaType(of bytes: [UInt8]) -> String? {
     let signatures: [([UInt8], String)] = [
       ([0xff, 0xd8, 0xff], "image/jpeg"),

@@ -19,7 +19,8 @@ struct SessionRendering {
     return SessionView.shape.write(view)
   }
 
-  /// The session for a client secret: nothing personal. `responseCode` is only for the response's submitter.
+  /// The session as the holder of a client secret sees it, without personal data. `responseCode` is only for the
+  /// response's submitter.
   func clientView(_ record: SessionRecord, responseCode: ResponseCode? = nil) -> JSON {
     var view = view(record, for: .client)
     view.responseCode = responseCode
@@ -47,7 +48,7 @@ struct SessionRendering {
 struct SessionView: Sendable {
   enum Reader: Sendable {
     case relyingParty
-    /// A caller with an API key that reads a list, with these parts of each session.
+    /// The holder of an API key, who reads a list with these parts of each session.
     case list(Set<SessionPart>)
     case client
   }
@@ -183,7 +184,7 @@ extension Page {
 }
 
 extension Shape where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
-  /// One of a list of words. Later versions may add words.
+  /// One of the enumeration's words. Later versions may add words.
   static var word: Shape {
     let form = Shape<String>.written(Value.allCases.map(\.rawValue))
     return Shape(form.schema, read: { json, _, _ in json.string.flatMap(Value.init) }, write: { .string($0.rawValue) })
@@ -225,7 +226,7 @@ package enum ReportRendering {
 
   static let shape = shape { .array($0.map(check.write)) }
 
-  /// The report as a part of a reply. Faster to write, but cannot be parsed back.
+  /// The report as a part of a reply. This form is faster to write, but cannot be parsed.
   static let written = shape(writeChecks)
 
   private static func shape(_ write: @escaping @Sendable ([ReportRecord.CheckRecord]) -> JSON) -> Shape<ReportRecord> {
@@ -276,8 +277,7 @@ package enum ReportRendering {
     return .written(JSONText(written: text))
   }
 
-  /// The JSON of checks without details, by code and index of the outcome. Cached, since checks make up most of a
-  /// reply.
+  /// The JSON of each check without details, indexed by code and outcome. Cached, since checks make up most of a reply.
   private static let words = CodeTable { code in
     Check.Outcome.allCases.map { check.write(.known(Check(code, $0))).serialized() }
   }

@@ -2,8 +2,8 @@ import Base
 import Mdoc
 import Presentation
 
-/// A DCQL query (OpenID4VP 1.0, 6) that another stack sent. A query that a `PresentationRequest` cannot express is
-/// refused: an unchecked condition must not look checked.
+/// A DCQL query (OpenID4VP 1.0, 6) that another stack sent. Any query that a `PresentationRequest` cannot express is
+/// refused, so that no condition remains unchecked.
 package struct DCQLQuery: Equatable, Sendable {
   struct Credential: Equatable, Sendable {
     struct Claim: Equatable, Sendable {
@@ -77,7 +77,7 @@ extension DCQLQuery {
   /// The protocols whose requests are queries. A query identifies each document.
   static let protocols = [OpenID4VPWebProtocol(.unsigned).name]
 
-  /// The same request in the form of the API; nil, with the faults recorded, if that form cannot express it.
+  /// Converts the query to the API's form. If that form cannot express it, records the faults and returns nil.
   func input(at pointer: String, _ faults: inout Faults) -> PresentationInput? {
     let ids = credentials.map(\.id)
     if Set(ids).count < ids.count { faults.add(pointer + "/credentials", "must not have duplicate ids") }
@@ -103,7 +103,7 @@ extension DCQLQuery.Credential {
       let wanted = claims.filter { claim in sets.contains { $0.contains(claim) } }
       return document(wanted.map { $0.element(isRequired: shared.contains($0)) })
     }
-    // Each position has several alternative claims, and the sets are all combinations of them.
+    // Otherwise, each position must have alternative claims, and the sets must be all combinations of them.
     let width = sets[0].count
     let columns = (0..<width).map { position in
       sets.reduce(into: [Claim]()) { column, set in

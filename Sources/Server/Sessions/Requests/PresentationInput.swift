@@ -15,7 +15,7 @@ struct PresentationInput: Equatable, Sendable {
 
   typealias Getter<Root> = @Sendable (Root) -> PresentationInput
 
-  /// A request for nothing.
+  /// An empty request.
   static let none = PresentationInput(documents: [], requiresAllDocuments: false)
 
   static func documents<Root>(
@@ -102,7 +102,7 @@ struct DocumentInput: Equatable, Sendable {
       """))
 }
 
-/// One requested element: by its namespace and identifier or, in-app, by Apple's name.
+/// A requested element, identified by its namespace and identifier or, in-app, by Apple's name.
 struct ElementInput: Equatable, Sendable {
   var namespace: String?
   var identifier: String?
@@ -177,7 +177,7 @@ package struct RequestTemplate: Equatable, Sendable {
         ], requiresAllDocuments: false))
   }
 
-  /// Records the faults of a request that no session could make, neither over the web nor in an iPhone app.
+  /// Records faults if the request is invalid both over the web and in an iPhone app.
   package func check(under policies: RelyingParty.Policies, at pointer: String, _ faults: inout Faults) {
     func check(_ family: ProtocolFamily, _ faults: inout Faults) {
       let decoder = PresentationRequestDecoder(
@@ -220,7 +220,7 @@ package struct PresentationRequestDecoder: Sendable {
     return request
   }
 
-  /// Reads the API's form, or a DCQL query: by itself, or as `dcql_query` of an OpenID4VP request.
+  /// Reads a request in the API's form, or a DCQL query. The query may be the `dcql_query` of an OpenID4VP request.
   package func decode(requestOrQuery json: JSON) throws(ServiceError) -> PresentationRequest {
     guard json["documents"] == nil, let query = json["dcql_query"] ?? (json["credentials"] == nil ? nil : json) else {
       return try decode(json)
@@ -228,7 +228,7 @@ package struct PresentationRequestDecoder: Sendable {
     var faults = Faults()
     let input = DCQLQuery.shape.read(query, "", &faults)?.input(at: "", &faults)
     guard let input, faults.isEmpty else { throw faults.refusal }
-    // A query identifies each document, so it may ask for two of one type.
+    // A query identifies each document, so it may request two documents of one type.
     let decoder = PresentationRequestDecoder(
       for: family, protocols: DCQLQuery.protocols, retention: retention, circuits: circuits, revocation: revocation)
     let request = decoder.request(input, &faults)
@@ -310,12 +310,12 @@ package struct PresentationRequestDecoder: Sendable {
     return request
   }
 
-  /// Reads one element by its namespace and identifier; in-app, also all elements of one of Apple's names.
+  /// Reads one element by its namespace and identifier. In-app, one of Apple's names may map to several elements.
   private func elements(
     _ input: ElementInput, of document: DocumentInput, at pointer: String, _ faults: inout Faults
   ) -> [ElementRequest] {
     let retention = self.retention(input, keptFor: document.retainDays, at: pointer, &faults)
-    // Apple and Annex B have no alternatives.
+    // Apple's protocol and Annex B do not support alternatives.
     let unable = family == .inApp ? family.protocolNames : protocols.filter { $0 == AnnexBProtocol().name }
     if let name = unable.first, !input.alternatives.isEmpty {
       faults.add(pointer + "/alternatives", "cannot be requested by `\(name)`")
@@ -351,7 +351,7 @@ package struct PresentationRequestDecoder: Sendable {
     ]
   }
 
-  /// The element's days, otherwise its document's, otherwise the policy's.
+  /// The element's own retention days, otherwise its document's, otherwise the policy's.
   private func retention(
     _ input: ElementInput, keptFor days: Int?, at pointer: String, _ faults: inout Faults
   ) -> Retention {
@@ -365,7 +365,7 @@ package struct PresentationRequestDecoder: Sendable {
     return (input.retainDays ?? days ?? retention.days).map { .days($0) } ?? .unspecified
   }
 
-  /// The configuration may set a lower bound than the schema.
+  /// The configuration's maximum may be lower than the schema's.
   private func checkDays(_ days: Int?, at pointer: String, _ faults: inout Faults) {
     guard let days, days > retention.longest else { return }
     faults.add(

@@ -102,7 +102,7 @@ extension Query.Member {
   }
 
   /// One of several names, which may be repeated (`expand[]`).
-  /// - Parameter add: false for a name that cannot be added again.
+  /// - Parameter add: returns false if the name cannot be added again.
   static func list(
     _ name: String, _ schema: Schema, of names: [String], isSet: Bool = false, _ summary: String,
     _ add: @escaping @Sendable (inout Value, String) -> Bool

@@ -1,23 +1,24 @@
 import Base
 
 /// Stores sessions with their events and the audit entries of their attempts. Every operation is one transaction.
-/// Callers pass in the time, and pass and receive results and challenge material only sealed. `sweep` records expiry,
-/// but `consume`, `cancel`, `recordOutcome` and the filter of `sessions` already use the state as of `now`.
+/// Callers pass in the time. Results and challenge material are sealed, both when passed in and when returned. `sweep`
+/// records expiry later. `consume`, `cancel`, `recordOutcome` and the filter of `sessions` already use the state as of
+/// `now`.
 package protocol SessionStore: EventStore, AuditStore {
   /// The mode, recorded when the store was created. The store serves no other mode.
   var mode: ServerMode { get }
 
-  /// The same store, reporting its operations to the observer.
+  /// Returns this store with an observer, to which it reports its operations.
   func observed(by observer: any StoreObserver) -> any SessionStore
 
-  /// Adds a session, and in the same transaction the reply kept for its creation.
+  /// Adds a session and, in the same transaction, stores the reply to its creation.
   func create(_ session: SessionRecord, finishing completion: IdempotencyCompletion?) async throws(StoreError)
 
-  /// Takes the challenge, once: in the state `requires_input`, before `expires_at`, with an offered protocol.
+  /// Consumes the challenge once: in the state `requires_input`, before `expires_at`, with an offered protocol.
   func consume(_ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp)
     async throws(StoreError) -> Consumption
 
-  /// Records an attempt's outcome, with the kept reply, only while the session is still `processing` this attempt.
+  /// Records an attempt's outcome and stores the reply, but only while the session is still `processing` this attempt.
   func recordOutcome(_ outcome: AttemptOutcome, at now: Timestamp, finishing completion: IdempotencyCompletion?)
     async throws(StoreError) -> OutcomeRecording
 
@@ -26,10 +27,10 @@ package protocol SessionStore: EventStore, AuditStore {
 
   func session(_ address: SessionAddress) async throws(StoreError) -> SessionRecord?
 
-  /// True if the relying party has the session. Cheap, so that callers without a credential may trigger it.
+  /// True if the relying party has the session. This must be cheap, since callers without a credential may trigger it.
   func exists(_ address: SessionAddress) async throws(StoreError) -> Bool
 
-  /// The session whose client secret has this SHA-256, of any relying party.
+  /// The session whose client secret has this SHA-256. It may belong to any relying party.
   /// - Parameter id: the session in the secret; nil for secrets issued before schema 6.
   func session(_ id: SessionID?, clientSecretHash: [UInt8]) async throws(StoreError) -> SessionRecord?
 
@@ -37,7 +38,7 @@ package protocol SessionStore: EventStore, AuditStore {
   /// second.
   func unended(among ids: [SessionID], at now: Timestamp) async throws(StoreError) -> Set<SessionID>
 
-  /// A page of one relying party's sessions, newest first; nil if `startingAfter` is not one of them.
+  /// A page of one relying party's sessions, newest first; nil if `startingAfter` is not the id of such a session.
   func sessions(
     of relyingParty: String, _ query: SessionQuery, at now: Timestamp
   ) async throws(StoreError) -> SessionPage?
@@ -45,10 +46,12 @@ package protocol SessionStore: EventStore, AuditStore {
   /// Cancels a session in the state `requires_input`. Erases the client secret and the challenge.
   func cancel(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
-  /// Expires a session in the state `requires_input` early; `sweep` then records this. False for other states.
+  /// Expires a session in the state `requires_input` early. `sweep` then records the expiry. Returns false for other
+  /// states.
   func expire(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Bool
 
-  /// Redacts a session in any state. Erases its data and kept replies, except ids, times, status and codes.
+  /// Redacts a session in any state. Erases its stored replies, and all of its data except ids, times, status and
+  /// codes.
   func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition
 
   func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord?
@@ -58,9 +61,10 @@ package protocol SessionStore: EventStore, AuditStore {
 
   /// Claims a key, unless it is in use. If a claim is unfinished after its lease, another request can take it over.
   func beginIdempotent(_ claim: IdempotencyClaim, at now: Timestamp) async throws(StoreError) -> IdempotencyStart
-  /// Keeps the reply if the claim is still valid.
+  /// Stores the reply if the claim is still valid.
   func finishIdempotent(_ completion: IdempotencyCompletion) async throws(StoreError)
-  /// Releases the key, since a 5xx is not kept. A reply kept in the transaction of its change remains.
+  /// Releases the key, since a 5xx reply is not stored. If the reply was stored in the same transaction as its change,
+  /// it remains.
   func releaseIdempotent(_ claim: IdempotencyClaim) async throws(StoreError)
 
   /// The relying party's usage. Sessions and replies from before schema 4 count only as overhead.
@@ -77,7 +81,7 @@ package protocol StoreObserver: Sendable {
   /// - Parameter seconds: the duration of the operation, including waiting.
   func used(_ operation: StaticString, seconds: Double, failed: Bool)
 
-  /// The session may have ended: an outcome, a cancellation or a redaction was attempted.
+  /// Called when the session may have ended: after an attempt to record an outcome, to cancel or to redact.
   func ended(_ session: SessionID)
 }
 
@@ -121,18 +125,18 @@ package struct AttemptOutcome: Sendable {
 
 package enum OutcomeRecording: Sendable {
   case recorded
-  /// The session ended in another way. The current session; nil if it was deleted.
+  /// The session ended in another way. Contains the current session; nil if the session was deleted.
   case superseded(SessionRecord?)
 }
 
 package enum Transition: Sendable {
   case changed(SessionRecord)
-  /// The state does not allow the change: the unchanged session.
+  /// The unchanged session, whose state does not allow the change.
   case refused(SessionRecord)
   case notFound
 }
 
-/// The parts of a session that a list reads only on request: they make up most of its bytes.
+/// The parts of a session that a list reads only on request. They make up most of a session's bytes.
 package enum SessionPart: String, Sendable, Hashable, CaseIterable {
   /// The offers, without their sealed material.
   case requests, report
@@ -143,10 +147,10 @@ package struct SessionQuery: Sendable, Hashable {
   package var startingAfter: SessionID?
   package var status: SessionStatus?
   package var clientReferenceID: String?
-  /// Unix seconds, from the first and before the second.
+  /// Unix seconds. `createdFrom` is inclusive, `createdBefore` exclusive.
   package var createdFrom: Int64?
   package var createdBefore: Int64?
-  /// A document that the session asks for.
+  /// A document type that the session requests.
   package var docType: String?
   package var parts: Set<SessionPart> = []
 
@@ -156,8 +160,8 @@ package struct SessionQuery: Sendable, Hashable {
   }
 }
 
-/// Records without client secrets and results, and without the parts that the query does not list. At least one record
-/// if any match; fewer than the query's limit if more would exceed `Limits.pageBytes`.
+/// Records without client secrets and results, and with only those parts that the query lists. If any records match,
+/// the page contains at least one. It contains fewer than the query's limit if more would exceed `Limits.pageBytes`.
 package typealias SessionPage = Page<SessionRecord>
 
 package struct Page<Entry: Sendable>: Sendable {
@@ -172,7 +176,7 @@ package struct Page<Entry: Sendable>: Sendable {
 
 /// The usage of one relying party, for its quotas.
 package struct StoreUsage: Sendable, Hashable {
-  /// The approximate bytes of a session's or kept reply's row and indexes, beside its content.
+  /// The approximate bytes of the row and indexes of a session or stored reply, without its content.
   package static let sessionOverhead: Int64 = 512
   package static let replyOverhead: Int64 = 256
 
@@ -210,7 +214,7 @@ package struct SweepCount: Sendable, Hashable {
 
 /// The reason why a store operation failed. Details state the fault, never stored content.
 package enum StoreError: Error, Sendable, Hashable {
-  /// The disk is full, the file locked or unreadable, or the connection lost: nothing was written; retry later.
+  /// The disk is full, the file is locked or unreadable, or the connection is lost. Nothing was written: retry later.
   case unavailable(String)
   case closed
   /// A record that this version cannot read.

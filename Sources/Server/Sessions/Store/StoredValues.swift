@@ -62,7 +62,7 @@ extension StoredShape.Member {
       read: { json in json.map { json in One(storedJSON: json).map { .some($0) } } ?? .some(nil) })
   }
 
-  /// A list that is omitted if empty, as in older values.
+  /// A list. An empty list is omitted, as it is in older values.
   static func anyOf<One: StoredValue>(_ name: String, _ get: @escaping @Sendable (Value) -> [One]) -> Self
   where Part == [One] {
     let list = list(name, get)
@@ -125,7 +125,8 @@ package enum StoredForm {
     return value
   }
 
-  /// JSON in order. Earlier versions wrote objects as `["o", name, value, …]`, and arrays as `["a", value, …]`.
+  /// Decodes JSON, and preserves the order of members. Earlier versions wrote objects as `["o", name, value, …]`, and
+  /// arrays as `["a", value, …]`.
   package static func decodeOrdered(_ bytes: [UInt8]) throws(StoreError) -> JSON {
     guard let json = try? JSON(parsing: bytes, values: .max), let value = json.array == nil ? json : plain(json) else {
       throw .corrupt("JSON")
@@ -133,7 +134,7 @@ package enum StoredForm {
     return value
   }
 
-  /// The same JSON, unparsed.
+  /// The stored JSON as unparsed text.
   package static func text(_ bytes: [UInt8]) throws(StoreError) -> JSONText {
     if bytes.first == UInt8(ascii: "[") { return JSONText(try decodeOrdered(bytes)) }
     guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { throw .corrupt("JSON") }
@@ -166,7 +167,7 @@ package enum StoredForm {
 ///
 ///     {"run": "pTAG1fTAG2…", "details": {"1": "the detail of the second"}}
 ///
-/// Reports of earlier versions, and those with codes that this version does not know, are arrays of whole checks.
+/// Reports of earlier versions, and reports with unregistered codes, are arrays of whole checks.
 extension [ReportRecord.CheckRecord] {
   /// Nil if one of the checks is not registered.
   fileprivate var compact: JSON? {
@@ -221,7 +222,7 @@ extension [ReportRecord.CheckRecord] {
 }
 
 enum StoredCheck {
-  /// A letter of the outcome and a code's tag.
+  /// The length of the outcome's letter and the code's tag.
   static let length = 5
 
   static let outcomes = Check.Outcome.allCases

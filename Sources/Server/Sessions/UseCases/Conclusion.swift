@@ -6,15 +6,16 @@ import Trust
 /// The outcome of an attempt: the session's next state, its report, and the delivery of its result.
 ///
 /// - A caller with an API key and `results:read` gets the result in the reply. The result is then not stored.
-/// - After a submit with a client secret, or by a wallet, the result waits, sealed, for at most ten minutes.
+/// - If a wallet or the holder of a client secret submits the response, the sealed result waits for at most ten
+///   minutes.
 /// - If the relying party's policy retains results, the part requested with `intent_to_retain` is also kept sealed.
-/// - If the policy asks for evidence, a bundle is sealed, provided that everything disclosed may be kept.
+/// - If the policy asks for evidence and everything disclosed may be retained, a bundle is sealed.
 /// - A rejected response has no result. A wallet's own refusal has no report either, since nothing was checked.
 struct Conclusion {
   enum Finding {
     /// A verdict, with draft evidence if the policy asks for it.
     case verdict(Verdict, EvidenceDraft?)
-    /// The wallet declines, with its own words.
+    /// The wallet's refusal, with the wallet's own description.
     case refusal(Code, description: String?)
     case unreadableChallenge
   }
@@ -24,10 +25,10 @@ struct Conclusion {
   private(set) var report: ReportRecord?
   private(set) var evidence: [UInt8]?
   private(set) var inlineResult: JSON?
-  /// The response of a simulator, in test mode only; never stored.
+  /// A simulator's response, only in test mode. It is never stored.
   private(set) var simulatedResult: JSON?
-  /// The code for the sender of a response, if the session was reached by a link. The code opens the result, if there
-  /// is one.
+  /// The response code for the submitter, if the session was opened by a link. Reading the result, if any, requires the
+  /// code.
   let responseCode: ResponseCode?
 
   var resultPlace: ResultPlace? { results.waiting != nil ? .waiting : inlineResult.map { _ in .inline } }
@@ -100,8 +101,9 @@ struct Conclusion {
     return results
   }
 
-  /// True if the reply to the response gets a new response code. It does if the session was opened by a link, which may
-  /// be an attacker's. The holder of an API key knows whose response it submits, so it needs no code.
+  /// True if the reply to the response gets a new response code. A session opened by a link needs a code, since an
+  /// attacker may have sent the link. The holder of an API key needs no code, since it knows the source of the
+  /// response.
   /// - Parameter own: the hash of the browser's own code. A redirected wallet gets a new code instead, which binds the
   ///   response to the wallet's own device.
   private static func givesCode(
@@ -112,14 +114,14 @@ struct Conclusion {
     return switch caller {
     case .apiKey: false
     case .wallet: content.redirectURI != nil || own == nil && returns
-    // Only the hosted page can get a response to a request that is bound to its own origin.
+    // Only the hosted page can get a response to a request for its own origin.
     case .clientSecret: own == nil && (returns || content.page != nil && content.origin == publicURL)
     }
   }
 }
 
 extension Retention {
-  /// The time from verification to erasure. If unspecified: as long as the session's record is kept.
+  /// The time from verification to erasure. If unspecified, it is the retention period of the session's record.
   fileprivate var seconds: Int64 {
     switch self {
     case .none: 0
@@ -168,13 +170,13 @@ final class StageTimer: Sendable {
     if let seconds { observe(stage, seconds) }
   }
 
-  /// Ends a stage, or the previous stage if it has not ended: an unopened response is never verified.
+  /// Ends a stage. If the response was not opened, ends the previous stage instead.
   func end(_ stage: VerificationStage, unlessOpened before: VerificationStage) {
     end(state.withLock { $0.last } == before ? stage : before)
   }
 }
 
-/// The evidence of an attempt, gathered during its verification; sealed only if the response is accepted.
+/// The evidence of an attempt, gathered during its verification. It is sealed only if the response is accepted.
 struct EvidenceDraft: Sendable {
   private let key: EvidenceKey
   private let trust: TrustStore
@@ -218,7 +220,7 @@ struct EvidenceDraft: Sendable {
         trust: try TrustExcerpt(of: trust, anchors: anchors), revocation: revocation, report: report,
         acceptsEndOfDay: service.configuration.proofs?.acceptsEndOfDay ?? false)
       let content = bundle.json.serialized()
-      // Read the bundle back: later, an unreadable bundle would be detected too late.
+      // Read the bundle back before sealing it: a fault found later cannot be corrected.
       guard let json = try? JSON(parsing: content, values: .max), EvidenceBundle(json) != nil else {
         return (.tooLarge, nil)
       }

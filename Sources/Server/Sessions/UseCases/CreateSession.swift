@@ -63,7 +63,7 @@ extension VerificationService {
   }
 }
 
-/// A new session: the body of the request, under the rules of its relying party.
+/// A new session: the request body, checked against the relying party's rules.
 package struct NewSession: Sendable {
   let body: CreateSessionBody
   package let content: SessionContent
@@ -101,7 +101,7 @@ package struct NewSession: Sendable {
     apple = Self.apple(body.appleMerchantID, family, party, &faults)
     let registration = Self.registration(body.intendedUseID, family, party, &faults)
     self.registration = registration
-    // Only if every document was read do the request and the input have the same indexes.
+    // The request and the input have the same indexes only if every document was read.
     if let registration, faults.isEmpty { Self.requireRegistered(request, by: registration, &faults) }
     content = SessionContent(
       request: request, origin: body.origin, redirectURI: redirectURI, page: page,
@@ -123,7 +123,7 @@ package struct NewSession: Sendable {
       }
     }
     let others = names.filter { ProtocolFamily(ofProtocol: $0) != .web }
-    // A wallet that fetches its request states only the session, so the session may have only one such request.
+    // A wallet fetches its request by the session's id only. A session may therefore have only one such request.
     let isOneBesideWeb = others.count == 1 && ProtocolFamily.besideWeb.contains(others[0])
     if names.count > 1, !others.isEmpty, !isOneBesideWeb {
       faults.add(
@@ -184,8 +184,8 @@ package struct NewSession: Sendable {
     }
   }
 
-  /// The requested merchant, or the only merchant: the order of merchants must not decide whose certificate encrypts
-  /// responses.
+  /// The requested merchant, or the only merchant. The order of merchants must not decide which merchant's certificate
+  /// encrypts responses.
   private static func apple(
     _ name: String?, _ family: ProtocolFamily, _ relyingParty: RelyingParty, _ faults: inout Faults
   ) -> AppleConfiguration? {
@@ -228,7 +228,7 @@ package struct NewSession: Sendable {
     return found
   }
 
-  /// Refuses unregistered elements: a wallet would warn the person, or refuse the request (ARF, RPRC_21).
+  /// Refuses unregistered elements, since a wallet warns the person or refuses the request (ARF, RPRC_21).
   private static func requireRegistered(
     _ request: PresentationRequest, by registration: RegistrationCertificate, _ faults: inout Faults
   ) {
@@ -258,8 +258,8 @@ package struct NewSession: Sendable {
 
 /// The relying party's address to which a wallet sends the person after its response.
 package enum RedirectURI {
-  /// The origin of the address. Nil if the address is not absolute (RFC 3986, 4.3), or its origin does not equal one of
-  /// `origins` byte for byte.
+  /// The origin of the address. Nil if the address is not absolute (RFC 3986, 4.3), or if its origin is not byte for
+  /// byte one of `origins`.
   package static func origin(of address: String, among origins: [String]) -> String? {
     guard isAbsolute(address) else { return nil }
     // A path, a query or nothing follows the origin: `https://shop.example@evil.example` is not an address of the shop.
@@ -276,7 +276,7 @@ package enum RedirectURI {
     return address + mark + "response_code=" + code.text
   }
 
-  /// Allows the characters of RFC 3986, 2, without `#`.
+  /// True if the address contains `://` and only the characters of RFC 3986, 2, without `#`.
   static func isAbsolute(_ address: String) -> Bool {
     address.contains("://")
       && address.utf8.allSatisfy { $0.isAlphanumeric || "-._~:/?[]@!$&'()*+,;=%".utf8.contains($0) }
@@ -364,7 +364,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       "Your own id for this session. Replies about the session include it."),
     .optional("metadata", \.metadata, .metadata, or: [], "Further texts that you want to store with the session."))
 
-  /// Replaces a template's name by its request.
+  /// Replaces a template's name with its request.
   fileprivate mutating func expand(by party: RelyingParty, _ faults: inout Faults) {
     guard let template else {
       if asked.documents.isEmpty { faults.add("/documents", "is required, unless `template` names a request") }

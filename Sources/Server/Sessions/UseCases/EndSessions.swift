@@ -2,7 +2,7 @@ import Base
 
 extension VerificationService {
   /// `POST /v1/verification_sessions/{id}/cancel`: ends a session without a response. With a reason, an app or page
-  /// reports the wallet's refusal, which is recorded as an attempt. The session's client secret is enough for that.
+  /// reports the wallet's refusal, which is recorded as an attempt. The session's client secret permits this.
   package func cancel(
     _ id: String, _ body: JSON = [:], as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
@@ -42,7 +42,7 @@ extension VerificationService {
     throw state.status == .expired ? ServiceError(.sessionExpired) : Self.wrongState
   }
 
-  /// Recorded under the session's first protocol, since the platform does not tell which protocol was used.
+  /// Records the refusal under the session's first protocol, since the platform does not report the protocol in use.
   private func refuse(
     _ code: Code, _ address: SessionAddress, as caller: Caller, _ claim: IdempotencyClaim?
   ) async throws(ServiceError) -> Reply {
@@ -50,7 +50,7 @@ extension VerificationService {
     guard let wallet = protocols[offer.protocolName] else { throw ServiceError(.apiProtocolUnsupported) }
     do throws(ServiceError) {
       var reply = try await reply(to: .refusal(code), by: wallet, of: address, as: caller, claim: claim)
-      // Not a response, so the metrics do not count it.
+      // The metrics do not count a refusal, since it is not a response.
       (reply.verification, reply.code) = (nil, nil)
       return reply
     } catch { throw error.code == .sessionAlreadyUsed ? Self.wrongState : error }
@@ -81,7 +81,7 @@ extension VerificationService {
 
   static let sweptPortion = 500
 
-  /// Probes the store; trust is checked elsewhere.
+  /// Checks the store and the keys in tokens. Trust is checked elsewhere.
   package func checkReadiness() async throws(ServiceError) {
     try await stored { store throws(StoreError) in try await store.probe() }
     guard await heldKeys().allSatisfy(\.isAvailable) else { throw .keyUnavailable }
@@ -97,7 +97,7 @@ extension VerificationService {
 package enum CancelReason: String, Sendable, CaseIterable {
   case declined, unavailable, failed
 
-  /// The code for the record, as for a wallet's own error (OpenID4VP 1.0, 8.5).
+  /// The recorded code, the same as for a wallet's own error (OpenID4VP 1.0, 8.5).
   var code: Code {
     switch self {
     case .declined: .walletAccessDenied

@@ -2,11 +2,12 @@ import Base
 import Cryptography
 import Presentation
 
-/// Work with relying parties' keys that tokens hold. A token may be slow or unavailable: its work is done on its own
+/// Operations with relying parties' keys in tokens. A token may be slow or unavailable. Its work runs on its own
 /// threads, in bounded time, and before anything is consumed.
 extension VerificationService {
-  /// Runs work that may use these keys: on the threads of their token, if one holds any, otherwise on this thread.
-  /// - Throws: `api.key_unavailable`, or what the work throws.
+  /// Runs work that may use these keys. If a token stores one of them, the work runs on the token's threads, otherwise
+  /// on this thread.
+  /// - Throws: `api.key_unavailable`, or the work's own error.
   func using<Value: Sendable>(
     _ keys: [PrivateKey], _ work: @escaping @Sendable () throws(ServiceError) -> Value
   ) async throws(ServiceError) -> Value {
@@ -17,7 +18,7 @@ extension VerificationService {
   }
 
   /// The secret that opens this envelope, if a token holds the merchant's key. It is derived before the challenge is
-  /// consumed, and decrypts nothing until then.
+  /// consumed, but used only afterwards.
   func opening(
     _ response: WalletResponse, by wallet: any WalletProtocol, for party: RelyingParty,
     to session: SessionAddress? = nil

@@ -22,7 +22,7 @@ extension VerificationService {
     return Reply(json: eventRendering(for: caller).json(event))
   }
 
-  /// `GET /v1/webhook_deliveries`: deliveries of one status, by default dead letters, or of one event.
+  /// `GET /v1/webhook_deliveries`: deliveries of one event, or of one status (by default dead letters).
   package func webhookDeliveries(query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     let page = try await page(DeliveryQuery.form, query, of: caller) { party, query throws(StoreError) in
       try await store.deliveries(of: party, query)
@@ -79,10 +79,11 @@ extension DeliveryQuery {
       { EventID($0) }, { $0.event = $1 }))
 }
 
-/// Reads audit entries and heads: with `admin` for the key's own relying party, with `audit:read_all` for all. One
-/// relying party's entries do not form a chain, but a full export contains the entries and the head of the last entry.
+/// Reads audit entries and heads. The scope `admin` covers the key's own relying party. The scope `audit:read_all`
+/// covers all. One relying party's entries do not form a chain. A full export contains these entries and the head at
+/// the last of them.
 extension VerificationService {
-  /// `GET /v1/audit/entries`: a page of one node's entries as JSON Lines (`AuditLine`), and its head.
+  /// `GET /v1/audit/entries`: a page of one node's entries and the node's head, as JSON Lines (`AuditLine`).
   package func auditEntries(query: [QueryItem], as caller: Caller) async throws(ServiceError) -> Reply {
     let query = try AuditQuery.form.read(query)
     guard let node = query.node else { throw AuditQuery.form.refusal(of: "node") }
@@ -99,12 +100,12 @@ extension VerificationService {
   }
 
   /// Reads the heads for the metrics and the status page.
-  /// - Parameter only: the relying party whose last entries' heads are read; nil reads the heads of all chains.
+  /// - Parameter only: reads each chain's head at this relying party's last entry; nil reads the heads of all chains.
   package func auditHeads(of only: RelyingParty? = nil) async throws(ServiceError) -> [AuditHead] {
     try await stored { store throws(StoreError) in try await store.auditHeads(of: only?.id) }
   }
 
-  /// Reads lines for the caller's relying party; nil reads them for all relying parties.
+  /// Reads lines for all relying parties with `audit:read_all`, otherwise for the caller's own.
   private func lines(
     for caller: Caller, _ read: (String?) async throws(StoreError) -> [AuditLine]
   ) async throws(ServiceError) -> Reply {

@@ -1,7 +1,8 @@
 import Base
 
 extension VerificationService {
-  /// `GET /v1/verification_sessions/{id}`: the whole session for an API key, the page's part for a client secret.
+  /// `GET /v1/verification_sessions/{id}`: the whole session for an API key, the part without personal data for a
+  /// client secret.
   package func session(_ id: String, query: [QueryItem] = [], as caller: Caller) async throws(ServiceError) -> Reply {
     let input = try ReadQuery.form.read(query)
     if input.expandsResult { try caller.require([.resultsRead]) }
@@ -28,7 +29,7 @@ extension VerificationService {
     return ResultRendering.merged(parts)
   }
 
-  /// True if the relying party has the session. For callers without a credential.
+  /// True if the relying party has the session. Callers need no credential.
   package func hasSession(_ id: String, of party: RelyingParty) async throws(ServiceError) -> Bool {
     guard let address = SessionID(id).map({ SessionAddress(relyingParty: party.id, id: $0) }) else { return false }
     return try await stored { store throws(StoreError) in try await store.exists(address) }
@@ -85,7 +86,7 @@ extension VerificationService {
 
 package struct ReadQuery: Sendable {
   var expandsResult = false
-  /// The response code; required if the responding browser or wallet got such a code.
+  /// The response code. It is required if the submitting browser or wallet received a code.
   var responseCode: String?
 
   /// A single session always includes its requests and report. Listing them in `expand[]` has no effect.
