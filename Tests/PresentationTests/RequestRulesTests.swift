@@ -213,6 +213,7 @@ import Testing
       $0.link("client_id=x509_san_dns%3Averifier.example&request=a&request_uri_method=get")
     },
     Row("link_malformed", .link) { $0.link("client_id=x509_san_dns%3Averifier.example&\(byReference)#a") },
+    Row("link_malformed", .link) { $0.link(byReference) },
     Row("link_malformed", .age) { draft in
       let query = (draft["dcql_query"]?.text() ?? "").percentEncoded
       let rest = draft.arrival.link?.parameters.filter { $0.name != "dcql_query" }.map { "\($0.name)=a" } ?? []
@@ -281,6 +282,9 @@ import Testing
       draft["response_mode"] = "direct_post.jwt"
       draft["client_metadata/jwks"] = ["keys": [Self.agreementKey]]
     },
+    Row("age_verification_link", .age) { draft in
+      draft.link("client_id=\(draft["client_id"]?.string ?? "")&" + byReference, scheme: "av")
+    },
     Row("response_uri_not_of_client", .link) { $0["response_uri"] = "https://evil.example/verifier.example" },
     Row("response_uri_not_of_client", .annexB) { $0["response_uri"] = "https://evil.example/" },
     Row("response_uri_not_of_client", .age) { $0["response_uri"] = "http://127.0.0.1:8080/other" },
@@ -294,10 +298,12 @@ import Testing
     Row("nonce_malformed", .link) { $0["state"] = "" },
     Row("nonce_weak", .unsignedPage) { $0["nonce"] = "abcdefgh" },
     Row("nonce_weak", .unsignedPage) { $0["nonce"] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+    Row("nonce_weak", .unsignedPage) { $0["nonce"] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR" },
     Row("wallet_nonce_mismatch", .link) { $0["wallet_nonce"] = "n-2" },
     Row("wallet_nonce_mismatch", .link) { $0["wallet_nonce"] = nil },
     Row("wallet_nonce_mismatch", .link) { $0.arrival.walletNonce = nil },
     Row("vp_formats", .link) { $0["client_metadata/vp_formats_supported"] = nil },
+    Row("vp_formats", .link) { $0["client_metadata/vp_formats_supported/mso_mdoc"] = [] },
     Row("vp_formats", .page) { $0["client_metadata/vp_formats_supported/mso_mdoc/deviceauth_alg_values"] = [-1] },
     Row("vp_formats", .page) { $0["client_metadata/vp_formats_supported/mso_mdoc/issuerauth_alg_values"] = ["ES256"] },
     Row("vp_formats", .haip) { $0["client_metadata/vp_formats_supported/mso_mdoc/issuerauth_alg_values"] = [-35] },
@@ -313,6 +319,7 @@ import Testing
     Row("encryption_key", .page) { $0["client_metadata/jwks/keys/1"] = ["k": "AAAA", "kid": "2", "alg": "A256KW"] },
     Row("encryption_method", .page) { $0[encryptions] = ["A512GCM"] },
     Row("encryption_method", .annexB) { $0["client_metadata/authorization_encrypted_response_alg"] = "RSA-OAEP" },
+    Row("encryption_method", .annexB) { $0["client_metadata/authorization_encrypted_response_enc"] = "A512GCM" },
     Row("dcql_malformed", .page) { $0["dcql_query/credentials"] = [] },
     Row("dcql_malformed", .page) { $0[first + "format"] = nil },
     Row("dcql_malformed", .page) { $0[first + "multiple"] = "no" },
@@ -338,6 +345,10 @@ import Testing
     Row("dcql_sets", .link) { $0["dcql_query/credential_sets/0/options"] = [["document_7"]] },
     Row("dcql_sets", .link) { $0["dcql_query/credential_sets"] = [] },
     Row("dcql_sets", .page) { draft in
+      draft[first + "claims"] = nil
+      draft[first + "claim_sets"] = [["a"]]
+    },
+    Row("dcql_sets", .page) { draft in
       draft[first + "claims"] = [["id": "a", "path": ["n", "a"]]]
       draft[first + "claim_sets"] = [["a", "b"]]
     },
@@ -346,6 +357,7 @@ import Testing
     },
     Row("presentation_definition", .annexB) { $0["presentation_definition/input_descriptors"] = [] },
     Row("presentation_definition", .annexB) { $0["presentation_definition"] = nil },
+    Row("presentation_definition", .annexB) { $0["presentation_definition/id"] = nil },
     Row("presentation_definition", .annexB) {
       $0["presentation_definition/input_descriptors/0/constraints/limit_disclosure"] = nil
     },
@@ -381,6 +393,7 @@ import Testing
     },
     Row("haip_encryption", .haip) { $0[encryptions] = ["A128GCM"] },
     Row("haip_encryption", .haip) { $0["response_mode"] = "direct_post" },
+    Row("haip_encryption", .haip) { $0["client_metadata/jwks/keys"] = [Self.largerKey] },
     Row("items_malformed", .device) { draft in
       draft.device?.bytes = try Self.deviceRequest(["docType": "d", "nameSpaces": ["n": ["e": "yes"]]])
     },
@@ -416,6 +429,13 @@ import Testing
     "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
   ]
 
+  /// The base point of P-384.
+  private static let largerKey: JSON = [
+    "kty": "EC", "crv": "P-384", "kid": "1", "alg": "ECDH-ES",
+    "x": "qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",
+    "y": "NhfeSpYmLG9dnpi_kpLcKfj0Hb0omhR86doxE7XwuMAKYLHOHX6BnXpDHXyQ6g5f",
+  ]
+
   /// An unsigned DeviceRequest for one document.
   private static func deviceRequest(
     _ items: CBORValue = ["docType": "d", "nameSpaces": ["n": ["e": true]]], version: CBORValue = "1.0",
@@ -428,6 +448,12 @@ import Testing
         (key: "docRequests", value: [["itemsRequest": .embedded(items)]]),
       ] + (info.map { [$0] } ?? [])
     ).encoded()
+  }
+
+  @Test func `documents are not listed for a request that states which of them are enough`() throws {
+    #expect(try DeviceRequest.documents(requestedBy: Self.deviceRequest()).count == 1)
+    let request = try Self.deviceRequest(useCases: [["mandatory": true, "documentSets": [[0]]]])
+    #expect(throws: DeviceRequestError.self) { try DeviceRequest.documents(requestedBy: request) }
   }
 
   @Test(arguments: rows)

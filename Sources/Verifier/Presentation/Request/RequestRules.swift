@@ -72,8 +72,9 @@ struct RequestRules {
     let names = link.parameters.map(\.name)
     let isByReference = link.requestURI != nil
     let hasOne = isByReference ? link["request"] == nil : link["request_uri_method"] == nil
+    let hasClient = link.clientID?.isEmpty == false
     checks.require(
-      hasOne && !link.hasFragment && Set(names).count == names.count && link.clientID?.isEmpty == false,
+      hasOne && !link.hasFragment && Set(names).count == names.count && hasClient,
       .requestLinkMalformed, "its parameters are \(shownList(names))" + (link.hasFragment ? ", with a fragment" : ""))
     if let address = link.requestURI {
       checks.require(VerifierAddress(address)?.isAllowed ?? false, .requestAddress, "request_uri")
@@ -82,7 +83,7 @@ struct RequestRules {
     guard isByReference || link.request != nil else { return }
     let surplus = names.filter { !["client_id", "request", "request_uri", "request_uri_method"].contains($0) }
     checks.expect(surplus.isEmpty, .requestLinkSurplus, "it also has \(shownList(surplus))")
-    checks.require(Self.areSame(link.clientID, claims["client_id"]?.string), .requestClientMismatch)
+    checks.require(!hasClient || Self.areSame(link.clientID, claims["client_id"]?.string), .requestClientMismatch)
   }
 
   // MARK: Parameters
