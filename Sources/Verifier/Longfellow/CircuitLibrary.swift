@@ -3,11 +3,11 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// Circuits for the verification of proofs. Each circuit is loaded at its first use, and then kept.
+/// Circuits for the verification of proofs. Each circuit is loaded at its first use and stays in memory.
 public final class CircuitLibrary: Sendable {
   private let shelves: [KnownCircuit: Shelf]
 
-  /// - Parameter files: the compressed files. Loading refuses a file that holds another circuit.
+  /// - Parameter files: the compressed files. Loading refuses a file that contains another circuit.
   public init(_ files: [KnownCircuit: [UInt8]]) {
     shelves = Dictionary(
       uniqueKeysWithValues: files.map { circuit, bytes in (circuit, Shelf(circuit: circuit, file: bytes)) })
@@ -17,8 +17,8 @@ public final class CircuitLibrary: Sendable {
   public var circuits: [KnownCircuit] { KnownCircuit.all.filter { shelves[$0] != nil } }
 
   /// The verifier for proofs by this circuit; nil if the library does not have the circuit. The first call takes about
-  /// a second, and concurrent calls wait for it.
-  /// - Throws: `LongfellowError` if the file is damaged or holds another circuit.
+  /// a second. Concurrent calls wait for it.
+  /// - Throws: `LongfellowError` if the file is damaged or contains another circuit.
   package func verifier(for circuit: KnownCircuit) throws(LongfellowError) -> LongfellowVerifier? {
     try shelves[circuit]?.loaded().verifier
   }
@@ -38,8 +38,8 @@ public final class CircuitLibrary: Sendable {
     private let content: Locked<Content>
     let isLoaded = Atomic(false)
 
-    /// Exactly one of the three is set. An enum would keep its tag in unused bits of the pointers, which hides the
-    /// pointers from a leak detector.
+    /// Exactly one of the three is set. An enum would store its tag in unused bits of the pointers. Leak detectors
+    /// would then miss the pointers.
     private struct Content: Sendable {
       var file: [UInt8]?
       var loaded: (pair: CircuitPair, verifier: LongfellowVerifier)?
@@ -52,7 +52,7 @@ public final class CircuitLibrary: Sendable {
     }
 
     func loaded() throws(LongfellowError) -> (pair: CircuitPair, verifier: LongfellowVerifier) {
-      // The lock is held while the circuit is loaded, so that it is loaded only once.
+      // The lock is held during loading, so that the circuit is loaded only once.
       let content = content.withLock { content in
         if let file = content.file {
           do throws(LongfellowError) {

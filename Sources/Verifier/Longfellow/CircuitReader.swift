@@ -20,7 +20,7 @@ package struct CircuitPair: Sendable {
     guard self.known == known else { throw .circuitUnknown }
   }
 
-  /// Unpacks and checks the file of any known circuit. The recomputed identifiers tell which circuit it is.
+  /// Unpacks and checks the file of any known circuit. The recomputed identifiers determine the circuit.
   package init(compressed: [UInt8]) throws(LongfellowError) {
     guard Self.isCandidate(compressed) else { throw .circuitMalformed }
     var reader = CircuitReader(try FrameReader(compressed))

@@ -62,7 +62,7 @@ package struct FieldGF128: ProofField {
   }
 
   package static func dot(_ a: UnsafePointer<Self>, _ b: UnsafePointer<Self>, count: Int) -> Self {
-    // A struct of one member has its member's layout.
+    // A struct with one member has that member's layout.
     Self(
       carryless_dot(
         UnsafeRawPointer(a).assumingMemoryBound(to: carryless_element.self),

@@ -36,8 +36,8 @@ package struct FieldP256: ProofField {
     let (r1, b1) = subtract(t1, p1, b0)
     let (r2, b2) = subtract(t2, 0, b1)
     let (r3, b3) = subtract(t3, p3, b2)
-    // The sum is kept if the subtraction borrowed more than the carry provides. Masks select the result: branches on
-    // random data are mispredicted.
+    // The sum is the result if the subtraction borrowed more than the carry provides. Masks select the result: branches
+    // on random data are mispredicted.
     let keeps = 0 &- (b3 & (carry ^ 1))
     return Self(
       (t0 & keeps) | (r0 & ~keeps), (t1 & keeps) | (r1 & ~keeps), (t2 & keeps) | (r2 & ~keeps),

@@ -1,6 +1,6 @@
 import CZstd
 
-/// The content of one zstd frame (RFC 8878), unpacked piece by piece: a circuit has a hundred megabytes, and each byte
+/// The content of one zstd frame (RFC 8878), unpacked piece by piece. A circuit has a hundred megabytes, and each byte
 /// is read only once.
 struct FrameReader: ~Copyable {
   /// A length that no circuit reaches.

@@ -107,7 +107,7 @@ struct PartCheck<F: ProofField> {
     let constraints = LinearConstraints(
       setup.circuit, boundSums: boundSums, challenges: ligero.challenges, publicInputs: publicInputs,
       proof: ligero.proof)
-    // Computed again instead of kept from the earlier checks, since memory use peaks in `boundSums`.
+    // The values are computed again, because storing them would add to the peak of memory in `boundSums`.
     let block = LagrangeMatrix(weights: setup.block, columns: columns, table: setup.points)
     try ligero.checkDot(constraints, block: block, values: values, threads: threads)
   }

@@ -18,7 +18,7 @@ package protocol ProofField: Equatable, Sendable {
   var inverse: Self { get }
   /// The evaluation point with this number.
   static func point(_ number: Int) -> Self
-  /// The number of the point that is the difference of two points. The first number is larger.
+  /// The number of the point that equals the difference of two points. The first number is larger.
   static func difference(_ first: Int, _ second: Int) -> Int
 
   /// Reads `byteCount` bytes; nil if they are not canonical.

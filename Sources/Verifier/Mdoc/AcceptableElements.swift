@@ -1,5 +1,5 @@
-/// The elements that satisfy a document's request, as `sets` for DCQL, and as `substitutes` of each element for a
-/// DeviceRequest. Both forms are made here, so that a wallet returns the same elements over either protocol.
+/// The elements that satisfy a document's request: as `sets` for DCQL, and as each element's `substitutes` for a
+/// DeviceRequest. Both forms are made here, so that a wallet returns the same elements over both protocols.
 public struct AcceptableElements: Sendable, Hashable {
   /// Every element that is requested by name, without duplicates.
   public private(set) var requests: [ElementRequest]
@@ -16,7 +16,8 @@ public struct AcceptableElements: Sendable, Hashable {
 
   /// The bound of `sets`: all subsets of six optional elements.
   public static let mostSets = 64
-  /// Maximum number of names in all the likeliest sets together: a session holds several requests, each with its sets.
+  /// Maximum number of names in all the likeliest sets together. A session contains several requests, each with its
+  /// sets.
   public static let mostNames = 1_024
 
   /// Non-empty sets of elements. A wallet returns all elements of one set. Sets that lack fewer optional
@@ -75,9 +76,9 @@ public struct AcceptableElements: Sendable, Hashable {
   /// The bound of the combinations of elements and their substitutes. A wallet may try them all, as Multipaz does.
   public static let mostCombinations = 4_096
 
-  /// The alternatives of each request, which satisfy it instead, preferred first (ISO/IEC 18013-5, second edition,
-  /// 10.2.4). An optional element also gets a required element as its last substitute: a DeviceRequest has no
-  /// other way to make an element optional.
+  /// Each request's alternatives, preferred first (ISO/IEC 18013-5, second edition, 10.2.4). An alternative satisfies
+  /// the request instead. An optional element also gets a required element as its last substitute. A DeviceRequest has
+  /// no other way to make an element optional.
   ///
   /// If no element is required, up to three elements are substitutes for one another. If there are more, one of them is
   /// the substitute for all others. Beyond `mostCombinations` no further element has substitutes.

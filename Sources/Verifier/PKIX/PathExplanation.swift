@@ -62,7 +62,7 @@ extension TrustAnchor {
   }
 }
 
-/// The reason why a chain does not lead to an anchor, or is not accepted under it.
+/// The reason why a chain leads to no anchor, or why its anchor does not accept it.
 public struct PathObstacle: Sendable, Hashable {
   /// A stable name of the reason, or a check's code.
   public let name: String
@@ -80,7 +80,7 @@ public struct PathObstacle: Sendable, Hashable {
   public static let otherSigner = PathObstacle(
     name: "other_signer", summary: "this anchor is a pinned document signer, but the chain has a different signer")
 
-  /// The chain leads to the anchor, or is unusable under every anchor, and this check fails.
+  /// This check fails. The chain leads to the anchor, or is unusable under every anchor.
   public static func check(_ check: Check) -> PathObstacle {
     PathObstacle(
       name: check.code.rawValue,
@@ -92,7 +92,7 @@ public struct PathObstacle: Sendable, Hashable {
     let isNamed = link.issuer.der == anchor.subject.der
     var obstacles: [PathObstacle] = isNamed ? [] : [.nameDiffers]
     if !link.chainsByKeyIdentifier(to: anchor) { obstacles.append(.keyIdentifierDiffers) }
-    // The signature is only reported for anchors that match the certificate's issuer by subject or key identifier.
+    // The signature is reported only for anchors that match the certificate's issuer by subject or key identifier.
     let isMeant = isNamed || link.namesKey(of: anchor)
     if isMeant, !link.isSigned(by: anchor) { obstacles.append(.signatureDiffers) }
     return obstacles

@@ -9,7 +9,7 @@ public struct PathEvaluation: Sendable {
   /// was found.
   public let path: [Certificate]
   public let checks: [Check]
-  /// The period, including skew, in which every certificate of the path is valid and the checks have the same result.
+  /// The period, including skew, in which every certificate of the path is valid and the checks keep their results.
   public let window: ClosedRange<Timestamp>?
 
   public var isTrusted: Bool { anchor != nil && !checks.contains { $0.outcome == .failed } }
@@ -27,7 +27,7 @@ public struct PathValidator: Sendable {
   /// usages.
   let usages: @Sendable (String) -> Set<String>
 
-  /// Every check of a path, in the order in which they are made.
+  /// Every check of a path, in its order of execution.
   public static let codes = ownCodes + ProfileRule.onPaths.map(\.code) + [.profileAnchorUnscoped, .profileRootInChain]
 
   fileprivate static let ownCodes: [Code] = [
@@ -172,7 +172,8 @@ private struct PathRun {
       window: window(path.certificates, listedUntil: anchor.trustedUntil))
   }
 
-  /// The detail for a chain without an anchor. If the signer is itself an anchor, it says how to pin it.
+  /// The detail for a chain without an anchor. If the signer is itself an anchor, the detail explains how to pin the
+  /// signer.
   private func unknownIssuer(of last: Certificate, _ signer: Certificate) -> String {
     guard validator.authorities.contains(where: { $0.certificate.der == signer.der }) else {
       return "no anchor is the issuer of \(last.label)"
@@ -196,7 +197,7 @@ private struct PathRun {
     let found = CertificationPath.anchor(
       of: certificate, among: validator.authorities, certificate: \.certificate, rank: rank)
     if let found, found.hasSigned { return (found.anchor, true, false) }
-    // A certificate that its own key has signed is itself a root, so it has no anchor.
+    // A certificate signed by its own key is a root, so it has no anchor.
     if certificate.isSelfSigned { return (nil, false, false) }
     if let found { return (found.anchor, false, false) }
     let isMisnamed = validator.authorities.contains {
@@ -212,7 +213,7 @@ private struct PathRun {
     return anchor.isListed(at: now) ? 0 : 1
   }
 
-  /// The anchor, and whether it signed. Without an anchor: whether an anchor's name differs.
+  /// The anchor, and whether its key signed the certificate. Without an anchor, whether an anchor's name differs.
   private typealias AnchorSearch = (anchor: TrustAnchor?, hasSigned: Bool, isMisnamed: Bool)
 
   private mutating func requireLiveCertificates(_ certificates: [Certificate]) {
@@ -299,7 +300,7 @@ private struct PathRun {
       wrong.append("\(path.name(index + 1)) has \(shownList(intermediate.extensions.extendedKeyUsage ?? []))")
     }
     let origin = anchor.extendedKeyUsages == nil ? "the document type's" : "by the anchor's \"ekus\""
-    // A code keeps its worst outcome, so a later `passed` does not remove a warning.
+    // A code keeps its worst outcome: a later `passed` does not remove a warning.
     require(
       wrong.isEmpty, .certificateExtendedKeyUsage, anchor,
       "\(wrong.joined(separator: ", ")); expected one of \(shownList(expected.sorted())), \(origin)")
@@ -363,7 +364,7 @@ private struct PathRun {
     return from <= end ? from...end : nil
   }
 
-  /// Ends the evaluation if nothing more can be checked. The other checks are recorded as `not_run`.
+  /// Ends the evaluation if no further check is possible. The other checks are recorded as `not_run`.
   private mutating func stop(signer: Certificate?, skipping first: Code) -> PathEvaluation {
     for code in PathValidator.codes.drop(while: { $0 != first }) { checks.notRun(code) }
     return PathEvaluation(signer: signer, anchor: nil, path: [], checks: checks.checks, window: nil)

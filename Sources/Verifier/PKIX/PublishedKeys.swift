@@ -2,9 +2,9 @@ import Base
 import Cryptography
 
 /// Keys of authorities, document signers and readers whose private keys are published, and keys of published samples.
-/// Only test documents chain to them: a signature below such a key proves nothing.
+/// Only test documents chain to them. A signature below such a key proves nothing.
 ///
-/// Anyone can make another certificate, with another fingerprint, for such a key. Each origin is a repository with a
+/// Anyone can make another certificate for such a key, with another fingerprint. Each origin is a repository with a
 /// path, or a standard's clause.
 public enum PublishedKeys {
   /// The origin of the certificate's key, if it is published as a key for tests.

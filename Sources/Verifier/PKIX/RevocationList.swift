@@ -3,7 +3,7 @@ import COpenSSL
 
 /// A full certificate revocation list (RFC 5280, 5), signed by one authority and current at the time of verification.
 public struct VerifiedCRL: Sendable {
-  /// The authority whose key signed it. The list says nothing about other authorities' certificates.
+  /// The authority whose key signed it. The list does not concern other authorities' certificates.
   public let issuer: Certificate
   public let thisUpdate: Timestamp
   public let nextUpdate: Timestamp
@@ -62,7 +62,7 @@ extension VerifiedCRL {
     return (thisUpdate, nextUpdate)
   }
 
-  /// The identifier; nil if the extension, or the identifier in it, is absent.
+  /// The identifier; nil if the extension or its identifier is absent.
   private static func authorityKeyIdentifier(of crl: OpaquePointer) throws(CRLError) -> [UInt8]? {
     guard X509_CRL_get_ext_by_NID(crl, NID_authority_key_identifier, -1) >= 0 else { return nil }
     guard let raw = X509_CRL_get_ext_d2i(crl, NID_authority_key_identifier, nil, nil) else { throw .malformed }
@@ -73,8 +73,8 @@ extension VerifiedCRL {
 
   // MARK: Content: only a full list of its issuer can say that a certificate is good.
 
-  /// ISO/IEC 18013-5, B.10 has two extensions, AKI and number. An issuing distribution point makes a list partial, and
-  /// is refused even if it only contains an address.
+  /// ISO/IEC 18013-5, B.10 allows two extensions: AKI and number. An issuing distribution point makes a list partial.
+  /// It is refused even if it contains only an address.
   private static func checkExtensions(of crl: OpaquePointer) throws(CRLError) {
     var identifiers: Set<Int32> = []
     for index in 0..<X509_CRL_get_ext_count(crl) {
@@ -115,7 +115,7 @@ extension VerifiedCRL {
       case NID_crl_reason:
         guard let reason = reason(of: entry) else { throw .malformed }
         if reason == CRL_REASON_REMOVE_FROM_CRL { throw .removal }
-      // With this extension, the following entries concern another issuer's certificates (RFC 5280, 5.3.3).
+      // After this extension, the entries concern another issuer's certificates (RFC 5280, 5.3.3).
       case NID_certificate_issuer: throw .indirect
       default: try refuseCritical(one)
       }
@@ -220,7 +220,7 @@ enum CRLEncoding {
     }
   }
 
-  /// OpenSSL's form of exactly one list, which the caller must free, and its DER.
+  /// OpenSSL's representation of the only list, which the caller must free, and the list's DER.
   static func parse(_ bytes: [UInt8]) throws(CRLError) -> (crl: OpaquePointer, der: [UInt8]) {
     guard bytes.count <= Limits.listBytes else { throw .tooLarge }
     guard let der = der(of: bytes),

@@ -5,7 +5,8 @@ import Base
 /// The path ends in an anchor that is configured for the list or comes with the reference to the list. It never ends in
 /// a certificate that only the list contains. The rules are in RFC 5280, 6.1. No clock skew is allowed.
 public struct SignerPath: Sendable {
-  /// The signer first, the anchor last; only the signer if it is itself configured or no anchor was found.
+  /// The signer first, the anchor last. If the signer is itself configured, or no anchor was found, it contains only
+  /// the signer.
   public let certificates: [Certificate]
   /// The outcomes of `list.signer_untrusted`, `list.signer_profile` and `list.algorithm_unsupported`.
   public let checks: [Check]
@@ -28,7 +29,7 @@ public struct SignerPath: Sendable {
       self.allowsTestCertificates = allowsTestCertificates
     }
 
-    /// An operator's certificates: an authority vouches for signers, any other certificate only for itself.
+    /// An operator's certificates. An authority vouches for signers, any other certificate only for itself.
     public init(configured certificates: [Certificate], allowsTestCertificates: Bool) {
       self.init(
         authorities: certificates.filter(\.extensions.isCA), signers: certificates.filter { !$0.extensions.isCA },
@@ -87,8 +88,8 @@ private struct SignerPathRun {
     return SignerPath(certificates: path.certificates, checks: checks.checks)
   }
 
-  /// Finds the signer's path to an anchor. If there is no anchor, the path is only the signer. A failure is then
-  /// recorded, unless the signer is pinned.
+  /// Finds the signer's path to an anchor. Without an anchor, the path contains only the signer. This is a failure,
+  /// unless the signer is pinned.
   private mutating func completePath(_ chain: [Certificate], signer: Certificate) -> CertificationPath {
     let pinned = CertificationPath([signer])
     if anchors.signers.contains(where: { $0.der == signer.der }) { return pinned }
@@ -109,7 +110,7 @@ private struct SignerPathRun {
     return CertificationPath(links + [found.anchor], anchorHasSigned: found.hasSigned)
   }
 
-  /// The part of the chain below its first anchor, otherwise below a root that is not an anchor.
+  /// The part of the chain below its first anchor. Without an anchor, the part below a root that is not an anchor.
   private func withoutAnchors(_ chain: [Certificate]) -> [Certificate] {
     let carried = chain.dropFirst().firstIndex { link in anchors.authorities.contains { $0.der == link.der } }
     if let carried { return Array(chain[..<carried]) }

@@ -10,7 +10,7 @@ public struct TrustAnchor: Sendable {
   public var extendedKeyUsages: Set<String>?
   /// Maximum number of certificates between the anchor and the document signer.
   public var maxPathLength: Int
-  /// Security checks whose failures are only warnings under this anchor, but under no other.
+  /// Security checks whose failures are only warnings under this anchor.
   public var relaxed: Set<Code>
   /// The addresses in this authority's certificates from which revocation lists may be fetched.
   public var crlAddresses = CRLAddresses.named
@@ -19,8 +19,8 @@ public struct TrustAnchor: Sendable {
   public var allowsPlainHTTP = false
   /// Whether status lists may also be JSON Web Tokens (Token Status List, 5.1). ISO/IEC 18013-5 has only the CBOR form.
   public var allowsJWTStatusLists = false
-  /// Certificates that may also sign the status of this authority's documents: the revocation services beside it on a
-  /// list of trusted entities, as authorities or signers.
+  /// Certificates that may also sign the status of this authority's documents, as authorities or signers. A list of
+  /// trusted entities has them as revocation services beside the authority.
   public var statusSigners: [Certificate] = []
   /// Whether zero-knowledge proofs under this anchor are accepted; nil means yes if document types are configured. A
   /// proof does not show which document type the issuer signed.
@@ -33,9 +33,9 @@ public struct TrustAnchor: Sendable {
   public var source: String
 
   public enum Kind: String, Sendable {
-    /// A certification authority, which vouches for the document signers that it certifies.
+    /// A certification authority. It vouches for the document signers that it certifies.
     case authority
-    /// One document signer that is trusted directly (ETSI TS 119 602); other signers of its issuer are not trusted.
+    /// One document signer that is trusted directly (ETSI TS 119 602). Other signers of its issuer are not trusted.
     case documentSigner = "document_signer"
   }
 
@@ -52,8 +52,8 @@ public struct TrustAnchor: Sendable {
     .issuerJurisdictionMismatch, .certificateIsCA,
   ]
 
-  /// Checks that may be relaxed only for a pinned signer. If relaxed for an authority, every authority below it could
-  /// sign documents.
+  /// Checks that may be relaxed only for a pinned signer. Relaxed for an authority, they would permit every authority
+  /// below it to sign documents.
   public static let relaxableForSigners: Set<Code> = [.certificateIsCA]
 
   public init(
@@ -90,9 +90,9 @@ public struct TrustAnchor: Sendable {
 
 /// The addresses in certificates of a validated path from which their authority's revocation lists are fetched.
 public enum CRLAddresses: String, Sendable, CaseIterable {
-  /// Also over plain HTTP, which RFC 5280, 8 expects for signed lists, and at other ports. Some states have no other
-  /// address. Others on the network path see which list is fetched, and can withhold a newer list until the older one
-  /// expires.
+  /// Also over plain HTTP and at other ports. RFC 5280, 8 expects plain HTTP for signed lists. Some states have no
+  /// other address. Others on the network path see which list is fetched, and can withhold a newer list until the older
+  /// one expires.
   case named
   /// Only over HTTPS on its standard port.
   case https

@@ -37,9 +37,9 @@ package struct COSEKey: Sendable {
     return "the key's key_ops (label 4) lacks verify"
   }
 
-  /// The reason why the key may not agree on a secret (RFC 9053, 6.3.1): an `alg` other than direct agreement with
-  /// HKDF-256, or `key_ops` for other uses. A public key's `key_ops` should be empty; derive key and derive bits are
-  /// accepted too.
+  /// The reason why the key may not agree on a secret (RFC 9053, 6.3.1): its `alg` is not direct agreement with
+  /// HKDF-256, or its `key_ops` are for other uses. A public key's `key_ops` should be empty. Derive key and derive
+  /// bits are accepted too.
   package var objectionToAgreement: String? {
     let (ephemeralStatic, staticStatic): (Int64, Int64) = (-25, -27)
     if let algorithm, algorithm.integer != ephemeralStatic, algorithm.integer != staticStatic {

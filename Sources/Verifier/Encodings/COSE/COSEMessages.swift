@@ -23,7 +23,7 @@ package struct COSESign1: Sendable {
     case keyMismatch
   }
 
-  /// Verifies the signature over `payload` by the algorithm of the protected header, which is bound to the key's curve.
+  /// Verifies the signature over `payload` by the protected header's algorithm. The algorithm must fit the key's curve.
   package func verify(payload: ArraySlice<UInt8>, key: PublicKey, externalAAD: [UInt8] = []) -> Verdict {
     guard let identifier = headers.algorithmIdentifier, let algorithm = SignatureAlgorithm(coseIdentifier: identifier)
     else { return .algorithmUnsupported }
@@ -32,8 +32,8 @@ package struct COSESign1: Sendable {
     return algorithm.verify(signature, of: message, key: key) ? .valid : .invalid
   }
 
-  /// The reason why the key may not be used, by its own `alg` and `key_ops`. Nil if the key may be used, or if the
-  /// message's `alg` is not in the table.
+  /// The reason why the key's own `alg` and `key_ops` forbid its use. Nil if they permit it, or if the message's `alg`
+  /// is not in the table.
   package func objection(to key: COSEKey) -> String? {
     headers.algorithmIdentifier.flatMap(SignatureAlgorithm.init(coseIdentifier:)).flatMap(key.objection)
   }
@@ -47,7 +47,7 @@ package struct COSESign1: Sendable {
   /// protected, `x5chain` (RFC 9360) unprotected.
   ///
   /// - Parameter certificates: DER, leaf first.
-  /// - Throws: `unsupportedKey` for a key on a curve that does not sign.
+  /// - Throws: `unsupportedKey` for a key whose curve has no signatures.
   package static func sign(
     detached payload: [UInt8], key: PrivateKey, certificates: [[UInt8]]
   ) throws(CryptoError) -> CBORValue {

@@ -88,17 +88,17 @@ package enum CompressedFormat: Sendable, Hashable, CaseIterable {
 
 /// The reason why compressed bytes are refused.
 package enum CompressionError: Error, Sendable, Hashable {
-  /// The bytes are not of the format, or the checksum is wrong.
+  /// The bytes have another format, or the checksum is wrong.
   case malformed
   case truncated
   case trailingBytes
-  /// A dictionary that the stream does not contain (RFC 1950, 2.2).
+  /// The stream needs a dictionary that it does not contain (RFC 1950, 2.2).
   case presetDictionary
   case tooLarge
   /// zlib could not allocate its state.
   case libraryFailure
 
-  /// The fault, to follow the name of the bytes.
+  /// The fault as text, to follow the name of the bytes.
   package var detail: String {
     switch self {
     case .malformed: "not of the format, or its checksum is wrong"
@@ -123,8 +123,8 @@ package enum Deflation {
     return Array(output.prefix(Int(length)))
   }
 
-  /// Makes a stream whose content is `chunk` repeated `count` times. The chunk is compressed once: after a full flush,
-  /// the compressor would produce the same output again.
+  /// Makes a stream whose content is `chunk` repeated `count` times. The chunk is compressed once, since the compressor
+  /// produces the same output again after a full flush.
   package static func deflate(repeating chunk: [UInt8], count: Int) throws(CompressionError) -> [UInt8] {
     let part = try flushed(chunk)
     let sum = adler32(1, chunk, UInt32(chunk.count))

@@ -2,11 +2,11 @@ import Base
 import Compression
 import Cryptography
 
-/// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1) with ECDH-ES in direct mode (RFC 7518, 4.6), the
-/// only supported key management: there is no encrypted key to attack.
+/// A JSON Web Encryption in its compact serialization (RFC 7516, 7.1) with ECDH-ES in direct mode (RFC 7518, 4.6). No
+/// other key management is supported, so there is no encrypted key to attack.
 package struct CompactJWE: Sendable {
   package let header: JWEHeader
-  /// The base64url text of the header: the additional authenticated data (RFC 7516, 5.1, step 14).
+  /// The header's base64url text, which is the additional authenticated data (RFC 7516, 5.1, step 14).
   private let protectedHeader: [UInt8]
   private let initializationVector: [UInt8]
   /// Ciphertext ‖ tag.
@@ -14,7 +14,7 @@ package struct CompactJWE: Sendable {
 
   package init(parsing text: some Sequence<UInt8>) throws(JWEError) {
     let text = Array(text)
-    // Splitting stops early: otherwise a megabyte of dots would become a million parts.
+    // Splitting stops early. Otherwise a megabyte of dots would become a million parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
     guard parts.count == 5 else {
       throw .malformed("the JWE has \(parts.count > 5 ? "more than 5" : "\(parts.count)") parts, not 5")
@@ -24,7 +24,7 @@ package struct CompactJWE: Sendable {
       guard let bytes = decodeURLSafe(part) else { throw .malformed("the JWE's \(name) is not base64url") }
       decoded.append(bytes)
     }
-    // Checked before the lengths, which depend on the algorithm.
+    // Check the algorithm before the lengths, which depend on it.
     header = try JWEHeader(parsing: decoded[0])
     for (index, length) in [(1, 0), (2, AESGCM.nonceLength), (4, AESGCM.tagLength)]
     where decoded[index].count != length {

@@ -11,7 +11,7 @@ package struct CompactJWS: Sendable {
   /// - Parameter critical: the parameters in `crit` that the caller processes.
   package init(parsing text: some Sequence<UInt8>, understanding critical: Set<String> = []) throws(JOSEError) {
     let text = Array(text)
-    // Splitting stops early: otherwise a megabyte of dots would become a million parts.
+    // Splitting stops early. Otherwise a megabyte of dots would become a million parts.
     let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3, let header = decodeURLSafe(parts[0]), let payload = decodeURLSafe(parts[1]),
       let signature = decodeURLSafe(parts[2])
@@ -30,7 +30,7 @@ package struct CompactJWS: Sendable {
     case keyMismatch
   }
 
-  /// Verifies the signature by the header's algorithm, which is bound to the key's curve.
+  /// Verifies the signature by the header's algorithm. The algorithm must fit the key's curve.
   ///
   /// The caller always supplies the key: `jwk`, `jku` and `x5u` are never read. Only a caller that validates the path
   /// may take the key from `x5c`.

@@ -7,7 +7,7 @@ struct AcceptanceRules: Sendable {
   let request: PresentationRequest?
   let isStrict: Bool
   let fallsBackToAgeInYears: Bool
-  /// Whether the responses hold data that was not read, such as unrequested proofs.
+  /// Whether the responses contain unread data, such as unrequested proofs.
   let leavesUnread: Bool
   let now: Timestamp
 
@@ -20,7 +20,7 @@ struct AcceptanceRules: Sendable {
     var responseChecks = responseChecks
     var report = report
     var accepted: [AcceptedDocument] = []
-    // No document is examined further unless every part of the response is authentic.
+    // No document is examined further unless the whole response is authentic.
     let isAuthentic = !responseChecks.hasFailed && outcomes.allSatisfy { $0.verified != nil }
     for (outcome, index) in zip(outcomes, requestIndices) {
       report.documents.append(outcome.report)
@@ -42,8 +42,8 @@ struct AcceptanceRules: Sendable {
     } else {
       responseChecks.notRun(.documentMissing)
     }
-    // If any one document is enough, another authentic document may lack elements. No other failure is ignored: a
-    // failed check of age, type or expiry counts against the response.
+    // If one document suffices, another authentic document may lack elements. No other failure is ignored: a failed
+    // check of age, type or expiry counts against the response.
     let isAnyOf = request?.requiresAllDocuments == false
     let spared =
       isAnyOf && !isStrict && !accepted.isEmpty
@@ -64,14 +64,14 @@ struct AcceptanceRules: Sendable {
     return Verdict(outcome: .accepted(presentation), report: report)
   }
 
-  /// Every check of one document's elements, in the order in which they are made.
+  /// Every check of one document's elements, in its order of execution.
   static let codes: [Code] = [
     .elementTypeInvalid, .elementMissing, .elementUnexpected, .ageContradictory, .ageInconsistent, .ageBelowMinimum,
     .documentExpired,
   ]
 
-  /// Reports each document that may be the same as an earlier one: a request for two licences is not satisfied by one
-  /// licence twice.
+  /// Reports each document that may be the same as an earlier one. One licence sent twice does not satisfy a request
+  /// for two licences.
   private func repeatedDocuments(_ outcomes: [DocumentOutcome]) -> [String] {
     let documents = outcomes.compactMap(\.verified)
     return documents.indices.compactMap { index in
@@ -107,12 +107,12 @@ struct AcceptanceRules: Sendable {
     }
     let retention: (ElementReference) -> Retention = { isRequested ? wanted.retention(of: $0) : .none }
     let age = AgeEvaluation(document: document, request: wanted, fallsBackToAgeInYears: fallsBackToAgeInYears, now: now)
-    // Each value is made only once: a portrait is large.
+    // Each value is made only once, since a portrait is large.
     var requested: [AcceptedDocument.Element] = []
     requested.reserveCapacity(wanted.elements.count)
     var isRequestedAt = [Bool](repeating: false, count: document.elements.count)
     var missing: [ElementRequest] = []
-    // By index: a loop over the requests would copy each one, and count its references.
+    // Use indices: a loop over the requests copies each one and counts its references.
     for index in wanted.elements.indices
     where !appendValues(of: wanted.elements[index], in: document, to: &requested, &isRequestedAt, retention: retention)
     {
@@ -168,7 +168,7 @@ struct AcceptanceRules: Sendable {
 
   /// Reports every returned element whose value has another type than its standard prescribes (ISO/IEC 18013-5:2021,
   /// 7.2.1). Such a deviation from the profile is a warning, and rejects in strict mode. For a requested element it
-  /// always rejects: a relying party could not tell a text from the requested date.
+  /// always rejects, since a relying party could not tell a text from the requested date.
   /// - Returns: the mistyped elements that were requested.
   private func checkTypes(
     of document: VerifiedDocument, _ checks: inout CheckList, isRequested: (_ index: Int) -> Bool

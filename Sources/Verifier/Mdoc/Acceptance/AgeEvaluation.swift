@@ -45,7 +45,7 @@ struct AgeEvaluation<Document: AgeSource> {
 
   var isContradictory: Bool { attestations.areContradictory }
 
-  /// All returned attestations: listing only two of them would reveal their values.
+  /// All returned attestations. To list only two of them would reveal their values.
   var attestationElements: [ElementReference] {
     attestations.all.map { ElementReference(namespace, AgeAttestations.identifier(for: $0.age)) }
   }
@@ -87,8 +87,8 @@ struct AgeEvaluation<Document: AgeSource> {
     return Int(exactly: number)
   }
 
-  /// Whether the element may replace an attestation: only if it was requested, or if the wallet falls back to it by
-  /// itself.
+  /// Whether the element may replace an attestation. This is so only if it was requested, or if the wallet falls back
+  /// to it by itself.
   private func isUsable(_ identifier: String) -> Bool {
     let element = ElementReference(namespace, identifier)
     return fallsBackToAgeInYears && identifier == "age_in_years"
@@ -97,12 +97,12 @@ struct AgeEvaluation<Document: AgeSource> {
 }
 
 extension AgeEvaluation<VerifiedDocument> {
-  /// Whether the birth date, the age in years and the attestations contradict one another: no person could have all of
-  /// them at any time from signing until now. Attestations are made for the day of signing, so a person may be
-  /// older than attested.
+  /// Whether the birth date, the age in years and the attestations contradict one another. If they do, no person can
+  /// have all of them at any time from signing until now. Attestations are made for the day of signing, so a person may
+  /// be older than attested.
   var isInconsistent: Bool {
     guard let birthDate else { return contradicts(youngest: ageInYears, oldest: nil) }
-    // A proof hides when the document was signed.
+    // A proof hides the time of signing.
     let atSigning = document.validity.map {
       AgeCalendar.completedYears(since: birthDate.latest, on: AgeCalendar.dayReachedEverywhere(at: $0.signed))
     }
@@ -183,14 +183,14 @@ enum AgeCalendar {
   }
 }
 
-/// The days on which a person may have been born: one day, or all that fit the known digits of an approximate date.
+/// The possible days of birth: one day, or all days that fit the known digits of an approximate date.
 struct BirthDate: Sendable, Hashable {
   let earliest: FullDate
   let latest: FullDate
 
-  /// The value of a `birth_date`: a full-date, the day of a tdate, or the map of ISO/IEC 23220-2, 6.3.1.1.3,
-  /// `{"birth_date": full-date, ? "approximate_mask": tstr}`. The mask has a digit for each digit of YYYYMMDD; 1 marks
-  /// an unknown digit. Nil for anything else: a mask in another form does not tell which digits are known.
+  /// Reads a `birth_date`: a full-date, the day of a tdate, or the map of ISO/IEC 23220-2, 6.3.1.1.3, `{"birth_date":
+  /// full-date, ? "approximate_mask": tstr}`. The mask has a digit for each digit of YYYYMMDD; 1 marks an unknown
+  /// digit. Nil for anything else, since a mask in another form does not show which digits are known.
   init?(_ value: ElementValue) {
     let isMap = if case .map = value { true } else { false }
     let mask = isMap ? value["approximate_mask"] ?? Self.exact : Self.exact

@@ -1,11 +1,11 @@
 import Base
 import CBOR
 
-/// The response of Apple's simulator, or of a device with Apple's test profile: data that no issuer signed. A developer
+/// The response of Apple's simulator, or of a device with Apple's test profile. No issuer signed its data. A developer
 /// can view it in test mode.
 ///
-/// It is a separate type: it accompanies a rejection and never replaces an `AcceptedPresentation`. It exists only if
-/// every document is simulated and no document claims an issuer.
+/// It is a separate type, so that it accompanies a rejection and never replaces an `AcceptedPresentation`. It exists
+/// only if every document is simulated and no document claims an issuer.
 public struct SimulatedPresentation: Sendable {
   public struct Document: Sendable, CustomStringConvertible, CustomReflectable {
     public let docType: String

@@ -12,8 +12,8 @@ public struct Verdict: Sendable {
   public let report: VerificationReport
   /// The data of a simulator's response, beside its rejection; nil unless the protocol is set to show such data.
   public internal(set) var simulated: SimulatedPresentation?
-  /// The wallet's own, unverified description of an error that it sent instead of a response. The description may be
-  /// personal, so it is not in the report.
+  /// The wallet's own, unverified description of an error, sent instead of a response. The description may contain
+  /// personal data, so it is not in the report.
   public internal(set) var walletDescription: String?
 
   /// A rejection for all failed checks of the report.
@@ -23,7 +23,7 @@ public struct Verdict: Sendable {
   }
 }
 
-/// Every check of one attempt with its outcome, in the order in which they are made. It holds nothing personal.
+/// Every check of one attempt with its outcome, in order of execution. It contains no personal data.
 public struct VerificationReport: Sendable, Hashable {
   public let verifiedAt: Timestamp
   /// SHA-256 of the trust anchors in force, in hexadecimal.
@@ -61,7 +61,7 @@ extension [Check] {
 
 /// The checks of one document.
 public struct DocumentReport: Sendable, Hashable {
-  /// The document type as the document gives it, possibly unverified: at most 256 printable bytes.
+  /// The document type as stated by the document, possibly unverified: at most 256 printable bytes.
   public let docType: String
   public var checks: [Check]
 
@@ -71,20 +71,20 @@ public struct DocumentReport: Sendable, Hashable {
   }
 }
 
-/// Verified documents that satisfy the request, with only the requested elements; made only by `AcceptanceRules`.
+/// Verified documents that satisfy the request, with only the requested elements. Only `AcceptanceRules` makes them.
 public struct AcceptedPresentation: Sendable {
   public let documents: [AcceptedDocument]
 
-  /// Whether the response holds unread data that may be personal: an unrequested proof, an encrypted document, a member
-  /// of no standard.
+  /// Whether the response contains unread data that may be personal: an unrequested proof, an encrypted document, a
+  /// member of no standard.
   package let leavesUnread: Bool
 
-  /// The period for which the whole response may be kept as received: the strictest period of any element that it
-  /// discloses, requested or not. The response may not be kept if part of it was not read.
+  /// The retention period for the whole response as received. It is the strictest period of any disclosed element,
+  /// requested or not. The response may not be retained if part of it was not read.
   public var retention: Retention { leavesUnread ? .none : .strictest(of: documents.map(\.retention)) }
 
-  /// Whether the presentation holds an element or an age result. It holds neither if the request has no element, or if
-  /// the person declines all elements.
+  /// Whether the presentation contains an element or an age result. It contains neither if the request has no element,
+  /// or if the person declines all elements.
   public var disclosesSomething: Bool { documents.contains(where: \.disclosesSomething) }
 }
 
@@ -98,7 +98,7 @@ public struct AcceptedDocument: Sendable, CustomStringConvertible, CustomReflect
     public let retention: Retention
   }
 
-  /// The index of the requested document that it satisfies; nil without a request.
+  /// The index of the requested document that this document satisfies; nil without a request.
   public let requestIndex: Int?
   public let docType: String
   /// The requested issuer-signed elements, in the order of the response.
@@ -136,7 +136,7 @@ public struct AgeAnswer: Sendable, Hashable, CustomStringConvertible, CustomRefl
 }
 
 extension CheckList {
-  /// Records whether a profile rule is met. A broken rule is a warning, and rejects in strict mode.
+  /// Records whether a profile rule is met. A violation is a warning, and rejects in strict mode.
   package mutating func expect(
     _ condition: Bool, _ code: Code, _ detail: @autoclosure () -> String? = nil, isStrict: Bool
   ) {

@@ -16,8 +16,8 @@ public enum DocTypeCatalogue {
     all.first { definition in definition.spellings.contains { $0.hasSameBytes(as: docType) } }
   }
 
-  /// The namespace of a document type's age elements. For an unknown type, the namespace is the type's own name, as in
-  /// the EU's types.
+  /// The namespace of a document type's age elements. For an unknown type, the namespace is the type's own name. The
+  /// EU's types follow this rule.
   public static func ageNamespace(ofDocType docType: String) -> String {
     definition(of: docType)?.ageNamespace ?? docType
   }
@@ -33,7 +33,8 @@ public enum DocTypeCatalogue {
     types[element].flatMap { $0.allows(item) ? nil : $0 }
   }
 
-  /// Whether a proof may show the element: its value has no parts, and is not a long byte string such as an image.
+  /// Whether a proof may show the element. Its value must have no parts, and must not be a long byte string such as an
+  /// image.
   static func isProvable(_ element: ElementReference) -> Bool {
     guard let types = types[element], types != .notPrescribed else { return true }
     return !types.isDisjoint(with: [.text, .bool, .unsigned, .fullDate, .dateTime])
@@ -52,7 +53,7 @@ public enum DocTypeCatalogue {
     return types
   }()
 
-  /// A listed element of the type whose spelling differs by one typing error, for error texts.
+  /// A listed element of the type that differs by one typing error in its spelling, for error messages.
   public static func neighbour(of element: ElementReference, inDocType docType: String) -> ElementReference? {
     guard let definition = definition(of: docType), definition.element(element) == nil else { return nil }
     let candidates = definition.namespaces.flatMap { namespace in

@@ -77,7 +77,7 @@ public enum CertificateProfile {
   }
 }
 
-/// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C. Trust does not depend on the rule: a deviation is a
+/// One rule of the profiles of ISO/IEC 18013-5, Annexes B and C. Trust does not depend on the rule. A deviation is a
 /// warning, and rejects only in strict mode.
 struct ProfileRule: Sendable {
   let code: Code
@@ -96,7 +96,8 @@ struct ProfileRule: Sendable {
 
   static let onPaths = all.filter { !notOnPaths.contains($0.code) }
 
-  /// Rules that do not apply on paths: the anchor's settings limit their length, and link certificates are not on them.
+  /// Rules that do not apply on paths. The anchor's settings limit a path's length, and a path has no link
+  /// certificates.
   static let notOnPaths: Set<Code> = [.profilePathLength, .profileSubjectAltName]
 }
 

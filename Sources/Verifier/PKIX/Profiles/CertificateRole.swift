@@ -5,7 +5,7 @@ import Cryptography
 public enum CertificateRole: String, CaseIterable, Sendable {
   /// The root of an issuing authority.
   case iaca
-  /// An IACA's new root, certified by its old root.
+  /// An IACA's new root, certified by the IACA's old root.
   case iacaLink = "iaca-link"
   case documentSigner = "document-signer"
   case readerAuthentication = "reader-authentication"
@@ -19,7 +19,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
 
   public var isAuthority: Bool { self == .iaca || self == .iacaLink }
 
-  /// The key usages of the profile, exactly.
+  /// The exact key usages of the profile.
   public var keyUsage: CertificateExtensions.KeyUsage { profile.keyUsage }
 
   /// True if a certificate with these usages may act in its role. Additional usages are tolerated, unless they make a
@@ -37,7 +37,7 @@ public enum CertificateRole: String, CaseIterable, Sendable {
     }
   }
 
-  /// The purposes that the role allows. The certificate must have one of them. Empty if the profile has no purposes.
+  /// The purposes that the role allows. The certificate must have one of them. Empty if the profile lists no purposes.
   public var extendedKeyUsages: Set<String> { Set(profile.purposes) }
 
   /// Whether the extension is required. An extension that lists only other purposes excludes the role (RFC 5280,
@@ -69,7 +69,7 @@ extension CertificateRole {
 
   var profile: Profile {
     switch self {
-    // A root may be valid for twenty years, with the maximum number of leap days in that time.
+    // A root may be valid for twenty years. These have at most this number of leap days.
     case .iaca:
       Profile(
         clause: "ISO/IEC 18013-5, B.1.2", keyUsage: [.keyCertSign, .cRLSign], purposes: [], requiresPurpose: false,
@@ -96,7 +96,7 @@ extension CertificateRole {
         clause: "ISO/IEC 18013-5, B.1.9", keyUsage: .digitalSignature, purposes: ["1.3.6.1.5.5.7.3.9"],
         requiresPurpose: true, days: 457, attributes: [.countryName, .commonName], requiresIssuerAltName: true,
         requiresRevocationSource: true)
-    // id-kp-oauthStatusSigning, by its provisional number. The signer's authority decides on its attributes.
+    // id-kp-oauthStatusSigning, by its provisional number. The signer's authority decides on the attributes.
     case .statusListSigner:
       Profile(
         clause: "ISO/IEC 18013-5 (second edition), B.9", keyUsage: .digitalSignature, purposes: ["1.3.6.1.5.5.7.3.30"],
@@ -143,7 +143,7 @@ struct ProfiledCertificate: Sendable {
   let role: CertificateRole
   /// The issuer's certificate, if it is known; a root is its own issuer.
   let issuer: Certificate?
-  /// Extended key usages that the configuration accepts like the role's own.
+  /// Extended key usages that the configuration accepts in addition to the role's own.
   let acceptedUsages: Set<String>
 
   init(_ certificate: Certificate, as role: CertificateRole, issuer: Certificate?, accepting: Set<String> = []) {
@@ -178,7 +178,7 @@ struct ProfileFacts: Sendable {
   let issuerAltName: [GeneralNames.Name]?
   let subjectAltName: [GeneralNames.Name]?
 
-  /// Reads OpenSSL's form of the certificate.
+  /// Reads OpenSSL's representation of the certificate.
   init(_ x509: OpaquePointer) {
     isVersion3 = X509_get_version(x509) == X509_VERSION_3
     subject = X509_get_subject_name(x509).map(NameAttribute.all) ?? []

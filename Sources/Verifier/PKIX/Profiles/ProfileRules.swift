@@ -1,6 +1,6 @@
 import Cryptography
 
-// The rules of the profiles (ISO/IEC 18013-5, B.1): first the rules on all fields except extensions.
+// The rules of the profiles (ISO/IEC 18013-5, B.1), beginning with the rules on all fields except extensions.
 
 extension ProfileRule {
   /// All rules, in the order in which they are reported.
@@ -16,7 +16,7 @@ extension ProfileRule {
 
   private static let lifetime = ProfileRule(.profileLifetime) { subject in
     let days = subject.certificate.validityDays
-    // A responder's certificate cannot be revoked if it states that its status need not be checked.
+    // A responder's certificate need not be revocable if it states that its status need not be checked.
     let isUnchecked =
       subject.role == .ocspResponder && subject.extensions.oids.contains(CertificateExtensions.OID.ocspNoCheck)
     let longest = isUnchecked ? 90 : subject.role.longestValidityDays
@@ -173,7 +173,7 @@ extension ProfileRule {
     }
   }
 
-  /// Nil for usages that do not serve the role at all: other checks refuse such usages.
+  /// Nil for usages that do not serve the role at all. Other checks refuse such usages.
   private static let keyUsage = ProfileRule(.profileKeyUsage) { subject in
     guard let usage = subject.extensions.keyUsage, subject.role.permits(usage) else { return nil }
     let missing = subject.role.keyUsage.subtracting(usage)
@@ -187,7 +187,7 @@ extension ProfileRule {
     return purposes.filter { !expected.contains($0) }.map { "has \($0)" }
   }
 
-  /// RFC 5280 puts an authority's new name into the certificate that links the old name to it.
+  /// RFC 5280 places an authority's new name in the certificate that links it to the old name.
   private static let subjectAltName = ProfileRule(.profileSubjectAltName) { subject in
     guard subject.role == .iacaLink, !subject.certificate.isSelfIssued else { return nil }
     return subject.facts.subjectAltName?.contains(.directoryName) == true ? [] : ["no directoryName"]

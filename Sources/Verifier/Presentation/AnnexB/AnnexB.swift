@@ -54,7 +54,7 @@ public struct AnnexB: Sendable {
       checks.failed(.jweHeaderInvalid, "apu is \(found); it must be the nonce of the mdoc")
       return nil
     }
-    // The response in the standard's example has no state, so strict mode does not require a state.
+    // The response in the standard's example has no state. Strict mode therefore does not require a state.
     guard challenge.acceptsState(of: opened.parameters, beside: response["state"], isStrict: false, &checks),
       let bytes = deviceResponse(opened.parameters, definitionID, &checks),
       let parsed = DeviceResponse(parsing: bytes, into: &checks)
@@ -93,7 +93,7 @@ public struct AnnexB: Sendable {
 
   private static let codes: [Code] = EncryptedParameters.codes + [.stateMismatch, .stateMissing, .vpTokenMalformed]
 
-  /// Transcripts that a wallet may have used by mistake. They only explain a rejection.
+  /// Transcripts that a wallet may use by mistake. They only explain a rejection.
   private static func mistakes(
     _ challenge: borrowing OpenID4VPChallenge, clientID: String, responseURI: String, mdocNonce: String,
     names: RelyingPartyNames
@@ -125,11 +125,11 @@ public struct AnnexB: Sendable {
 /// The request object of ISO/IEC TS 18013-7:2024, B.4.2: draft 18 of OpenID4VP, with the client identifier's prefix in
 /// a separate parameter.
 ///
-/// It holds the session's nonce, so it has no mirror and no description.
+/// It contains the session's nonce, so it has no mirror and no description.
 public struct AnnexBRequest: Sendable, CustomStringConvertible, CustomReflectable {
   private let parameters: JSON
 
-  /// Nil for a challenge without a key or of the Digital Credentials API: this profile always encrypts.
+  /// Nil for a challenge without a key, or of the Digital Credentials API. This profile always encrypts.
   public init?(_ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge) {
     guard case .client(let clientID, let responseURI) = challenge.recipient, let key = challenge.key else { return nil }
     parameters = .members([
@@ -147,8 +147,8 @@ public struct AnnexBRequest: Sendable, CustomStringConvertible, CustomReflectabl
   }
 
   /// The request object (RFC 9101), a compact JWS.
-  /// - Parameter walletNonce: the nonce that the wallet sent. It is newer than this profile: wallets that do not know
-  ///   it ignore it.
+  /// - Parameter walletNonce: the nonce that the wallet sent. This nonce is newer than the profile: wallets that do not
+  ///   know it ignore it.
   public func signed(by reader: ReaderIdentity, walletNonce: String? = nil) throws(CryptoError) -> String {
     try reader.signedRequest(parameters.object ?? [], walletNonce: walletNonce)
   }
@@ -157,8 +157,8 @@ public struct AnnexBRequest: Sendable, CustomStringConvertible, CustomReflectabl
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A relying party's request in Presentation Exchange (ISO/IEC TS 18013-7:2024, B.4.2): an input descriptor for each
-/// document, with the document's type as its id, with a field for each element.
+/// A relying party's request in Presentation Exchange (ISO/IEC TS 18013-7:2024, B.4.2). Each document has an input
+/// descriptor with the document's type as its id, and with a field for each element.
 public struct PresentationDefinition: Sendable, Hashable {
   /// `presentation_definition`.
   public let json: JSON

@@ -5,8 +5,8 @@ import Cryptography
 import FoundationEssentials
 import Mdoc
 
-/// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C): opens an EncryptedResponse, and
-/// has its documents verified.
+/// The Digital Credentials API's protocol `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C). It opens an EncryptedResponse
+/// and verifies the documents.
 public struct AnnexC: Sendable {
   private let verifier: MdocVerifier
 
@@ -14,9 +14,9 @@ public struct AnnexC: Sendable {
 
   /// Opens and authenticates one response. The challenge is consumed, whatever the outcome.
   ///
-  /// The device must sign: without a reader key, no MAC key can be agreed.
-  /// - Parameter otherOrigins: further origins of the relying party. If a response is for another origin in this list,
-  ///   the report says so.
+  /// The device must sign: MACs need a reader key, which this protocol lacks.
+  /// - Parameter otherOrigins: further origins of the relying party. If a response is for one of them, the report
+  ///   explains this.
   public func authenticate(
     _ encryptedResponse: [UInt8], answering challenge: consuming AnnexCChallenge, request: PresentationRequest?,
     otherOrigins: [String] = [], at now: Timestamp
@@ -92,8 +92,8 @@ struct EncryptedResponse {
   }
 }
 
-/// The challenge that a response over the Digital Credentials API must meet (ISO/IEC TS 18013-7, Annex C). It holds one
-/// request's key, the `encryptionInfo` with the nonce and the key's public half, and the origin of the requesting page.
+/// The challenge for a response over the Digital Credentials API (ISO/IEC TS 18013-7, Annex C). It contains one
+/// request's key, the `encryptionInfo` with the nonce and the key's public half, and the requesting page's origin.
 ///
 /// A challenge cannot be copied: opening a response consumes it.
 public struct AnnexCChallenge: ~Copyable, Sendable {
@@ -117,7 +117,7 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     self.origin = origin
   }
 
-  /// Restores a challenge from its parts as they were sent.
+  /// Restores a challenge from the parts that were sent.
   /// - Parameter privateScalar: the scalar of the key on P-256, 32 bytes.
   public init(privateScalar: some ContiguousBytes, encryptionInfo: String, origin: String) throws(CryptoError) {
     key = try PrivateKey(curve: .p256, scalar: privateScalar)
@@ -125,7 +125,7 @@ public struct AnnexCChallenge: ~Copyable, Sendable {
     self.origin = origin
   }
 
-  /// The transcript that the encryption is bound to, and that device and reader sign.
+  /// The transcript that binds the encryption. Device and reader sign it.
   public var transcript: SessionTranscript { Self.transcript(encryptionInfo: encryptionInfo, origin: origin) }
 
   /// The transcript of any request, including another reader's: `encryptionInfo` exactly as it was sent.

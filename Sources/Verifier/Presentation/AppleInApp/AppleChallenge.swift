@@ -4,7 +4,7 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// The challenge that an Apple in-app response must meet: the nonce, with its merchant and team.
+/// The challenge for an Apple in-app response: the nonce, with its merchant and team.
 ///
 /// A challenge cannot be copied: opening a response consumes it.
 public struct AppleChallenge: ~Copyable, Sendable {
@@ -183,7 +183,7 @@ struct AppleEnvelope {
     }
   }
 
-  /// The sender's ephemeral key of HPKE; nil, with the failed check recorded, for anything but a point on P-256.
+  /// The sender's ephemeral key of HPKE. Nil, with the failed check recorded, unless it is a point on P-256.
   static func point(_ encoded: ArraySlice<UInt8>, _ name: String, _ checks: inout CheckList) -> PublicKey? {
     let point = try? PublicKey(curve: .p256, encoded: encoded)
     checks.require(
@@ -210,7 +210,7 @@ public final class AppleOpening: Sendable {
     recipientKeyHash = Array(envelope.recipientKeyHash)
   }
 
-  /// The secret of an envelope, before its challenge is known; nil for an envelope that is malformed or for none of
+  /// The secret of an envelope whose challenge is not known yet; nil if the envelope is malformed or is for none of
   /// these keys.
   public convenience init?(ofEnvelope bytes: [UInt8], withOneOf keys: [PrivateKey]) throws(CryptoError) {
     var checks = CheckList()

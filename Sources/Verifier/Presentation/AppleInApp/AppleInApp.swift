@@ -3,27 +3,27 @@ import CBOR
 import Cryptography
 import Mdoc
 
-/// Apple's in-app protocol (Apple, Verifying Wallet identity requests): opens `PKIdentityDocument.encryptedData` and
-/// has its document verified. The checks follow Apple's order, but are stricter than Apple's.
+/// Apple's in-app protocol (Apple, Verifying Wallet identity requests). It opens `PKIdentityDocument.encryptedData` and
+/// verifies the document. The checks follow Apple's order, but are stricter than Apple's.
 public struct AppleInApp: Sendable {
   private let verifier: MdocVerifier
   private var opener: AppleOpener
 
-  /// Called with the secret that opened an envelope. Keep this secret with the response instead of the merchant's key:
-  /// the secret opens no other envelope.
+  /// Receives the secret that opened an envelope. Store this secret with the response instead of the merchant's key.
+  /// The secret opens no other envelope.
   public var didOpen: (@Sendable (AppleOpening) -> Void)? {
     get { opener.didOpen }
     set { opener.didOpen = newValue }
   }
 
-  /// The envelope's secret, if it was agreed on beforehand because a token holds the key.
+  /// The envelope's secret, if it was derived beforehand because a token stores the key.
   public var prepared: AppleOpening? {
     get { opener.prepared }
     set { opener.prepared = newValue }
   }
 
-  /// Other merchants and keys of the relying party. They open no response. If a response is for another merchant or key
-  /// in this list, the report says so.
+  /// Other merchants and keys of the relying party. They open no response. If a response is for one of them, the report
+  /// explains this.
   public struct Others: Sendable {
     let merchants: [AppleMerchant]
     let keyHashes: [[UInt8]]
@@ -38,11 +38,11 @@ public struct AppleInApp: Sendable {
 
   /// The treatment of responses that are encrypted to the key that Apple published with its sample and simulator.
   public enum PublishedKeyPolicy: Sendable {
-    /// Rejects the response, for servers: anyone could have encrypted or read it.
+    /// Rejects the response, for servers. Anyone can encrypt or read such a response.
     case refuse
     /// Accepts the response with a warning, for `mdoc verify` and Apple's own sample.
     case warn
-    /// Rejects the response, for test mode, but opens it with the published key. A simulator's data are shown beside
+    /// Rejects the response but opens it with the published key, for test mode. The simulator's data are shown beside
     /// the rejection.
     case simulate
   }
@@ -57,7 +57,7 @@ public struct AppleInApp: Sendable {
     opener = AppleOpener(keys: keys, publishedKey: publishedKey, others: others)
   }
 
-  /// Verifies a response that was opened earlier, without the key that opened it.
+  /// Verifies an opened response without the key that opened it.
   public init(verifier: MdocVerifier, opening: AppleOpening) {
     self.verifier = verifier
     opener = AppleOpener(keys: [RecipientKey(opening)])
@@ -212,7 +212,7 @@ struct RecipientKey: Sendable {
   /// The hash of the SubjectPublicKeyInfo, which other formats use; nil if the key is not known.
   var keyInfoHash: [UInt8]? { key.map { HashAlgorithm.sha256.hash(PublicKey.p256InfoPrefix + $0.encoded) } }
 
-  /// The private key that Apple published with its sample archive: anyone can decrypt responses to it.
+  /// The private key that Apple published with its sample archive. Anyone can decrypt responses to it.
   static let simulator: RecipientKey? = {
     let scalar = Hex.decode("b36638a4043a69915926515a5993acd53310b6f64f47ae4ee3f024853cc56111") ?? []
     let key = try? PrivateKey(curve: .p256, scalar: scalar)
@@ -220,8 +220,8 @@ struct RecipientKey: Sendable {
   }()
 }
 
-/// The values of an in-app session, byte for byte, for comparison with Apple's sample files: its transcript and hashes,
-/// and the inputs of a response's signatures. They verify nothing.
+/// The exact bytes of an in-app session, for comparison with Apple's sample files: its transcript and hashes, and the
+/// inputs of a response's signatures. They verify nothing.
 public struct AppleInspection: Sendable {
   public let transcript: SessionTranscript
   /// SHA-256 of the transcript.
@@ -254,7 +254,7 @@ public struct AppleInspection: Sendable {
   }
 }
 
-/// The reason why an envelope cannot be read any further.
+/// The reason to stop reading an envelope.
 public struct AppleInspectionError: Error, Sendable, Hashable {
   public let code: Code
   public let detail: String?

@@ -34,7 +34,7 @@ public struct AppleRequest: Sendable {
     for (index, document) in request.documents.enumerated() {
       guard let type = AppleDocumentType(docType: document.docType) else { throw .docTypeNotOffered(document: index) }
       var elements: [Element] = []
-      // A threshold gives no permission to keep the result.
+      // An age threshold gives no permission to retain the result.
       var thresholds = Dictionary(uniqueKeysWithValues: document.ageThresholds.map { ($0, Retention.none) })
       for (position, wanted) in document.elements.enumerated() {
         if let age = AgeAttestations.age(of: wanted.element.identifier) {
@@ -83,7 +83,7 @@ public enum AppleRequestError: Error, Sendable, Hashable {
   case elementNotOffered(document: Int, element: Int)
   /// `age` and `age(atLeast:)` cannot be in one request.
   case ageInYearsWithThresholds(document: Int)
-  /// Elements of the document that map to one of Apple's elements have different intents.
+  /// One of Apple's elements maps to several requested elements with different intents.
   case mixedIntents(document: Int, element: Int)
   case severalDocumentsRequired
 }

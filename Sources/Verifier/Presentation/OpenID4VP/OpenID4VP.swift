@@ -3,8 +3,9 @@ import CBOR
 import Cryptography
 import Mdoc
 
-/// OpenID4VP 1.0 for mdocs (B.2): opens an authorization response and has its documents verified, over the Digital
-/// Credentials API (`dc_api.jwt`, `dc_api`) and posted by the wallet (`direct_post.jwt`, `direct_post`).
+/// OpenID4VP 1.0 for mdocs (B.2). It opens an authorization response and verifies the documents. The response arrives
+/// over the Digital Credentials API (`dc_api.jwt`, `dc_api`), or the wallet posts it (`direct_post.jwt`,
+/// `direct_post`).
 public struct OpenID4VP: Sendable {
   private let verifier: MdocVerifier
 
@@ -18,7 +19,7 @@ public struct OpenID4VP: Sendable {
   ///   - response: the parameters that the request asked for: `response`, a JWE, or for an unencrypted response
   ///     `vp_token` and `state`. Other parameters are ignored (RFC 6749, 4.1.2). A missing `state` is only a warning,
   ///     since the transcript binds the session.
-  ///   - names: further names of the relying party. If a response is for another name in this list, the report says so.
+  ///   - names: further names of the relying party. If a response is for one of them, the report explains this.
   public func authenticate(
     _ response: JSON, answering challenge: consuming OpenID4VPChallenge, request: PresentationRequest,
     names: RelyingPartyNames = RelyingPartyNames(), acceptsMACs: Bool = true, at now: Timestamp
@@ -41,9 +42,9 @@ public struct OpenID4VP: Sendable {
     guard challenge.acceptsState(of: opened.parameters, beside: outer, isStrict: verifier.isStrict, &checks) else {
       return nil
     }
-    // An encrypted error is the wallet's own statement. It holds nothing to verify.
+    // An encrypted error is the wallet's own statement. It contains nothing to verify.
     if let error = opened.parameters["error"]?.string, opened.parameters["vp_token"] == nil {
-      // A non-standard error is the wallet's text, and may be personal.
+      // A non-standard error is the wallet's own text. It may contain personal data.
       let code = Code(walletError: error)
       checks.failed(code, code == .walletOtherError ? "error is not one of the standard's" : "error is \(error)")
       walletDescription = opened.parameters.errorDescription
@@ -59,7 +60,7 @@ public struct OpenID4VP: Sendable {
       leavesUnread: response.leavesUnread || opened.parameters.leavesUnread)
   }
 
-  /// The decrypted parameters. Also the nonce of a wallet that follows Annex B by mistake.
+  /// The decrypted parameters. Also contains the nonce of a wallet that follows Annex B by mistake.
   private func parameters(
     of response: JSON, _ challenge: borrowing OpenID4VPChallenge, _ checks: inout CheckList
   ) -> (parameters: JSON, mdocNonce: String?)? {

@@ -4,14 +4,15 @@ import Cryptography
 import JOSE
 import Mdoc
 
-/// The challenge that an OpenID4VP response must meet: the nonce, recipient and state of one request, and the key to
-/// which the response is encrypted.
+/// The challenge for an OpenID4VP response: the nonce, recipient and state of one request, and the key to which the
+/// response is encrypted.
 ///
 /// A challenge cannot be copied: opening a response consumes it.
 public struct OpenID4VPChallenge: ~Copyable, Sendable {
   public package(set) var recipient: OpenID4VPRecipient
   public let nonce: String
-  /// The state of a response that the wallet posts; nil over the Digital Credentials API, which has no state.
+  /// The state of a response that the wallet posts; nil over the Digital Credentials API, whose responses have no
+  /// state.
   public let state: String?
   /// The encryption key; nil if the response is not encrypted.
   let key: PrivateKey?
@@ -25,7 +26,7 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     self.init(recipient: recipient, nonce: nonce, state: state, key: key)
   }
 
-  /// Restores a challenge from its parts as they were sent.
+  /// Restores a challenge from the parts that were sent.
   public init(recipient: OpenID4VPRecipient, nonce: String, state: String?, key: PrivateKey?) {
     self.recipient = recipient
     self.nonce = nonce
@@ -39,9 +40,8 @@ public struct OpenID4VPChallenge: ~Copyable, Sendable {
     return constantTimeEqual(Array(state.utf8), Array(given.utf8))
   }
 
-  /// Checks `state`. A response without a state is only a warning, since the transcript binds the response to the
-  /// session by nonce and `response_uri`. Nothing in an error is signed, so an error must have the state (RFC 6749,
-  /// 4.1.2.1).
+  /// Checks `state`. A missing state is only a warning: nonce and `response_uri` in the transcript bind the response to
+  /// the session. An error must have the state, since nothing in an error is signed (RFC 6749, 4.1.2.1).
   /// - Parameter outer: the `state` beside a JWE, for the detail.
   borrowing func acceptsState(
     of parameters: JSON, beside outer: JSON?, isStrict: Bool, _ checks: inout CheckList
@@ -124,7 +124,7 @@ public enum OpenID4VPRecipient: Sendable, Hashable {
     transcript(nonce: nonce, thumbprint: thumbprint.map { .bytes($0) } ?? nil)
   }
 
-  /// The address with a slash added or removed at its end: wallets may confuse the two forms.
+  /// The address with a slash added or removed at its end. Wallets may confuse the two forms.
   static func withOtherEnd(_ address: String) -> String {
     address.hasSuffix("/") ? String(address.dropLast()) : address + "/"
   }

@@ -7,14 +7,14 @@ import Mdoc
 
 /// An authorization request (OpenID4VP 1.0, 5 and A.3), in the forms that wallets accept.
 ///
-/// It holds the session's nonce, so it has no mirror and no description.
+/// It contains the session's nonce, so it has no mirror and no description.
 public struct OpenID4VPRequest: Sendable, CustomStringConvertible, CustomReflectable {
   /// The parameters, without those that identify the client.
   let parameters: [JSON.Member]
   private let recipient: OpenID4VPRecipient
   private let registration: String?
 
-  /// - Parameter acceptsMACs: whether devices may authenticate by MAC, if responses are encrypted.
+  /// - Parameter acceptsMACs: whether devices may authenticate by MAC. This applies only if responses are encrypted.
   public init(
     _ request: PresentationRequest, challenge: borrowing OpenID4VPChallenge, acceptsMACs: Bool = true,
     additions: RequestAdditions = RequestAdditions()
@@ -54,8 +54,8 @@ public struct OpenID4VPRequest: Sendable, CustomStringConvertible, CustomReflect
 
   /// `request` of `openid4vp-v1-multisigned`: every reader identifies itself in its own protected header (A.3.2.2).
   ///
-  /// The readers share one `client_metadata`, with the first reader's metadata for Google Wallet. A reader with other
-  /// metadata does not sign, since its certificate would contradict the request.
+  /// The readers share one `client_metadata`, with the first reader's metadata for Google Wallet. A reader with
+  /// different metadata does not sign, since its certificate contradicts the request.
   public func signed(by readers: [ReaderIdentity]) throws(CryptoError) -> JSON {
     let metadata = readers.lazy.compactMap(\.googleWalletMetadata).first
     var signers: [JWSSigner] = []
@@ -105,7 +105,7 @@ public struct OpenID4VPRequest: Sendable, CustomStringConvertible, CustomReflect
 
 /// A relying party's request in the Digital Credentials Query Language (OpenID4VP 1.0, 6), for mdocs (B.2.3 there).
 ///
-/// The response is checked against the request itself: a query only tells the wallet which documents to offer.
+/// A query only tells the wallet which documents to offer. The response is checked against the request itself.
 public struct DCQLQuery: Sendable, Hashable {
   /// `dcql_query`.
   public let json: JSON
@@ -136,7 +136,7 @@ public struct DCQLQuery: Sendable, Hashable {
     return proofs.isRequired ? [.proof] : [.proof, .plain]
   }
 
-  /// The `credential_sets`; nil if every query must be satisfied, since that is the default.
+  /// The `credential_sets`; nil if every query must be satisfied, which is the default.
   private static func sets(of request: PresentationRequest) -> JSON? {
     let options = request.documents.enumerated().map { index, document in
       kinds(of: document).map { JSON.array([.string(credentialID(index, $0))]) }
@@ -163,7 +163,7 @@ public struct DCQLQuery: Sendable, Hashable {
       .members([
         "id": hasSets ? ids[wanted.element] : nil,
         "path": [.string(wanted.element.namespace), .string(wanted.element.identifier)],
-        // Omitted if false: that is the default, and EUDI's library rejects the member in a query for proofs.
+        // Omitted if false, the default: EUDI's library rejects the member in a query for proofs.
         "intent_to_retain": wanted.intentToRetain ? true : nil,
       ])
     }

@@ -11,8 +11,7 @@ struct EncryptedParameters {
 
   /// Records each check. Nil if a check failed.
   init?(opening response: JSON, with key: PrivateKey, checks: inout CheckList) {
-    // An unencrypted response has its own code: the wallet did not encrypt it, or an intermediary removed the
-    // encryption.
+    // An unencrypted response has its own code: the wallet did not encrypt it, or an intermediary decrypted it.
     if let form = JWTForm(of: response), form != .encrypted {
       checks.failed(.envelopeNotEncrypted, "response is \(form.rawValue), not an encrypted response (JWE)")
       return nil
@@ -29,7 +28,7 @@ struct EncryptedParameters {
     do throws(JWEError) {
       let jwe = try CompactJWE(parsing: text.utf8)
       for code in Self.parsingCodes { checks.passed(code) }
-      // The `kid` of our key is its thumbprint.
+      // This verifier uses the key's thumbprint as `kid`.
       let keyID = Base64.encodeURLSafe(JSONWebKey.thumbprint(of: key.publicKey))
       let isOurs = jwe.header.keyID?.hasSameBytes(as: keyID) ?? false
       checks.require(
@@ -80,8 +79,8 @@ extension JWTForm {
 }
 
 extension JSON {
-  /// `error_description` of a wallet's error (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1): the wallet's own, unverified
-  /// text, bounded and without controls. Nil if there is no description.
+  /// `error_description` of a wallet's error (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1). It is the wallet's own,
+  /// unverified text, bounded and without control characters. Nil if there is no description.
   package var errorDescription: String? {
     let words = self["error_description"]?.string ?? ""
     // The limit includes the mark of truncation.
@@ -95,8 +94,8 @@ extension JSON {
   }
 }
 
-/// `vp_token` (OpenID4VP 1.0, 8.1): for each satisfied query an array of presentations, here of one DeviceResponse in
-/// base64url (B.2).
+/// `vp_token` (OpenID4VP 1.0, 8.1). For each satisfied query it has an array of presentations. Here this is one
+/// DeviceResponse in base64url (B.2).
 enum VPToken {
   private typealias Presentation = (query: PresentedResponse.Query, bytes: [UInt8])
 
@@ -119,7 +118,7 @@ enum VPToken {
       indices.count >= needed, .vpTokenIncomplete,
       "vp_token has \(indices.count) of \(needed) presentations; there is none for \(missing.joined(separator: ", "))")
     guard indices.count >= needed else { return nil }
-    // If any one document is enough, a second document is unrequested. A proof beside its document is also unrequested.
+    // If one document suffices, a second document is unrequested. A proof beside its document is also unrequested.
     if presentations.count > (request.requiresAllDocuments ? indices.count : 1) {
       checks.failed(.documentUnexpected, "\(presentations.count) documents")
     }

@@ -3,14 +3,14 @@ import Cryptography
 import JOSE
 
 extension Limits {
-  /// Maximum bytes of a `wallet_metadata`, and maximum number of its keys, since anyone may send metadata.
+  /// The maximum bytes of a `wallet_metadata` and the maximum number of its keys. Anyone may send metadata.
   package static let walletMetadataBytes = 16 << 10
   package static let walletKeys = 8
 }
 
-/// A wallet's description of itself, which the wallet sends if it fetches its request by POST: `wallet_metadata`
-/// (OpenID4VP 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and affects only how
-/// the request is sent.
+/// A wallet's description of itself. A wallet that fetches its request by POST sends it as `wallet_metadata` (OpenID4VP
+/// 1.0, 5.10 and 10; RFC 8414, 2; OpenID Connect Discovery 1.0, 3). It is unverified, and affects only how the request
+/// is sent.
 ///
 /// Null means absent. Unknown members are ignored.
 public struct WalletMetadata: Sendable {
@@ -42,7 +42,7 @@ public struct WalletMetadata: Sendable {
       guard let jwk = try? JSONWebKey(parsing: key), let agreed = jwk.agreementKey,
         RequestEncryption.curves.contains(agreed.curve)
       else { continue }
-      // OpenID4VP's own default for responses (8.3).
+      // The default of OpenID4VP for responses (8.3).
       let encryption = encryptions.first { .string($0.rawValue) == chosen } ?? .a128GCM
       return RequestEncryption(key: agreed, keyID: jwk.keyID, encryption: encryption)
     }
@@ -59,7 +59,7 @@ public struct RequestEncryption: Sendable {
   let keyID: String?
   let encryption: JWEHeader.ContentEncryption
 
-  /// The curves of JOSE's ECDH-ES that every platform supports. Other curves cost more.
+  /// The curves for JOSE's ECDH-ES that every platform supports. Other curves are slower.
   fileprivate static let curves: [Curve] = [.p256, .p384, .p521]
 
   /// The nested JWT: the signed request object as the plaintext of a compact JWE (RFC 9101, 6.1; RFC 7519, 5.2).

@@ -3,21 +3,21 @@ import CBOR
 import Cryptography
 import Mdoc
 
-/// Proximity presentation (ISO/IEC 18013-5:2021, 9.1.5): a response that an in-person reader received, with the
-/// transcript of that session.
+/// Proximity presentation (ISO/IEC 18013-5:2021, 9.1.5): an in-person reader's response, with the transcript of its
+/// session.
 public struct Proximity: Sendable {
   private let verifier: MdocVerifier
 
   public init(verifier: MdocVerifier) { self.verifier = verifier }
 
-  /// The way in which device and reader made contact.
+  /// The way of contact between device and reader.
   public enum Handover: Sendable {
     case qr
     /// The Handover Select message, and the Handover Request message; nil for a static handover.
     case nfc(select: [UInt8], request: [UInt8]?)
   }
 
-  /// `[DeviceEngagementBytes, EReaderKeyBytes, Handover]`, from the engagement and the reader key as exchanged.
+  /// `[DeviceEngagementBytes, EReaderKeyBytes, Handover]`, from the exchanged engagement and reader key.
   /// - Parameters:
   ///   - deviceEngagement: the encoded DeviceEngagement, without tag 24.
   ///   - readerKey: the encoded COSE_Key of the reader's ephemeral key, without tag 24.
@@ -32,10 +32,10 @@ public struct Proximity: Sendable {
       written: [.tagged(24, .bytes(deviceEngagement)), .tagged(24, .bytes(readerKey)), handoverValue])
   }
 
-  /// The response as a reader received it.
+  /// The response in the form that the reader received.
   public enum Response: Sendable {
     case deviceResponse([UInt8])
-    /// The device's first SessionData, still encrypted: the reader's private key opens it.
+    /// The device's first SessionData, still encrypted. The reader's private key opens it.
     case sessionData([UInt8])
   }
 
@@ -89,7 +89,7 @@ public struct Proximity: Sendable {
     return nil
   }
 
-  /// Authenticates one response over a transcript. The caller must know that the transcript is its own.
+  /// Authenticates one response over a transcript. The caller must know that the transcript is from its own session.
   /// - Parameter readerKey: the reader's ephemeral private key. Without the key, a device MAC cannot be checked.
   public func authenticate(
     _ response: [UInt8], transcript: SessionTranscript, readerKey: PrivateKey?, request: PresentationRequest?,
@@ -106,7 +106,7 @@ public struct Proximity: Sendable {
 }
 
 extension ReaderSession {
-  /// The reason why no message of the device can be opened; nil if both keys are known.
+  /// The reason why none of the device's messages can be opened; nil if both keys are known.
   fileprivate var objection: String? {
     guard let privateKey else { return "the reader's private key is missing" }
     guard let deviceKey else { return "the device engagement has no readable EDeviceKey" }

@@ -8,7 +8,7 @@ import Mdoc
 /// known.
 public struct ReaderSession: Sendable {
   public let transcript: SessionTranscript
-  /// EReaderKey as it was sent.
+  /// EReaderKey in the form that was sent.
   public let readerKey: PublicKey
   /// The private half of `readerKey`, for device MACs and encrypted session data. `Proximity` checks that it matches.
   public let privateKey: PrivateKey?
@@ -70,7 +70,7 @@ public struct ReaderSession: Sendable {
 public enum ReaderSessionError: Error, Sendable, Hashable {
   /// The engagement is not a CBOR map.
   case deviceEngagementMalformed
-  /// The reader's key is not a COSE_Key with a point on one of mdoc's curves, or is for another use.
+  /// The reader's key is for another use, or is not a COSE_Key with a point on one of mdoc's curves.
   case readerKeyMalformed
   /// The transcript does not belong to an in-person presentation.
   case transcriptMalformed
@@ -101,7 +101,7 @@ extension Proximity.Handover {
 }
 
 /// Session encryption (ISO/IEC 18013-5:2021, 9.1.1.5): AES-256-GCM with one key for each direction, derived from the
-/// ephemeral keys and the transcript. The nonce holds a counter of messages.
+/// ephemeral keys and the transcript. The nonce contains a message counter.
 public struct SessionEncryption: ~Copyable, Sendable {
   /// The side that encrypts.
   public enum Role: Sendable { case reader, device }
@@ -179,7 +179,7 @@ public struct SessionMessage: Sendable {
     let item = try CBORItem(parsing: bytes, for: Recognition.sessionData)
     let reader = StructureParser(code: .sessionDataMalformed)
     let readerKey = item[key: "eReaderKey"]
-    // A DeviceResponse has a status too.
+    // A DeviceResponse also has a status.
     if readerKey == nil, item[key: "data"] == nil { try reader.expect(Recognition.sessionData, item) }
     _ = try reader.entries(item, "the SessionData")
     data = item[key: "data"] == nil ? nil : Array(try reader.bytes("data", of: item))

@@ -9,20 +9,20 @@ import Mdoc
 ///
 /// The version is 1.1 with `deviceRequestInfo`, and 1.0 without (10.2.2). `deviceRequestInfo` states which documents
 /// are enough. In version 1.1, a wallet returns a document only if the document has every element, or a substitute for
-/// each missing element (`AcceptableElements`). In version 1.0, a wallet returns the elements that the document has. So
-/// a request for one document has version 1.0 if substitutes cannot admit every acceptable document. This is so if more
-/// than three elements are requested and none is required, or if more elements are optional than may have substitutes.
-/// Only `readerAuth` then signs the request.
+/// each missing element (`AcceptableElements`). In version 1.0, a wallet returns the elements that the document has. If
+/// substitutes cannot admit every acceptable document, a request for one document therefore has version 1.0. This
+/// happens if more than three elements are requested and none is required, or if more elements are optional than may
+/// have substitutes. Only `readerAuth` then signs the request.
 public struct DeviceRequest: Sendable, Hashable {
   public let encoded: [UInt8]
 
-  /// The request of an anonymous reader.
+  /// Makes the request of an anonymous reader.
   public init(_ request: PresentationRequest, additions: RequestAdditions = RequestAdditions()) {
     let (items, info) = Self.parts(of: request, additions, isSigned: false)
     encoded = Self.encode(items.map { ["itemsRequest": .encoded($0)] }, info: info, signature: nil)
   }
 
-  /// The request of a reader. The reader signs each document's request, for wallets of the first edition. In version
+  /// Makes a reader's request. The reader signs each document's request, for wallets of the first edition. In version
   /// 1.1 it also signs all of them together. An anonymous reader (nil) signs nothing.
   public init(
     _ request: PresentationRequest, signedBy reader: ReaderIdentity?, over transcript: SessionTranscript,
@@ -102,7 +102,7 @@ public struct DeviceRequest: Sendable, Hashable {
     return CBORValue.embedded(.map(members)).encoded()
   }
 
-  /// DocRequestInfo of the second edition; empty if the first edition's members are enough.
+  /// DocRequestInfo of the second edition; empty if the first edition's members suffice.
   private static func requestInfo(
     _ document: DocumentRequest, _ acceptable: AcceptableElements, isSecondEdition: Bool
   ) -> [(key: CBORValue, value: CBORValue)] {
@@ -131,8 +131,8 @@ public struct DeviceRequest: Sendable, Hashable {
     return ["systemSpecs": .array(specs), "zkRequired": .bool(proofs.isRequired)]
   }
 
-  /// Any one of the substitutes is enough, and the first is preferred (second edition, DocRequestInfo). Each element
-  /// has one entry: Multipaz reads only the first, and walt.id rejects a second.
+  /// Any one of the substitutes suffices. The first is preferred (second edition, DocRequestInfo). Each element has one
+  /// entry: Multipaz reads only the first, and walt.id rejects a second.
   private static func alternativeDataElements(
     _ request: ElementRequest, _ substitutes: [ElementReference]
   ) -> CBORValue {
@@ -175,16 +175,17 @@ enum ReaderAuthentication {
   }
 }
 
-/// The additions of a relying party's configuration to each request, in every protocol.
+/// The relying party's configured additions to each request, in every protocol.
 public struct RequestAdditions: Sendable {
-  /// Key identifiers of issuing authorities by document type: wallets should offer only documents of these authorities.
-  /// For a type without an entry, documents of any authority are offered.
+  /// Key identifiers of issuing authorities, by document type. Wallets should offer only documents of these
+  /// authorities. For a type without an entry, documents of any authority are offered.
   ///
   /// It is a hint to wallets (OpenID4VP 1.0, 6.1.1.1, `aki`; ISO/IEC 18013-5, second edition, 10.2.4,
   /// `issuerIdentifiers`). The trust store decides which documents are accepted.
   public var acceptedIssuers: [String: [[UInt8]]]
-  /// The registration of a European relying party. A DeviceRequest has it in every document's request (ETSI TS 119
-  /// 472-2, 5.3.2). A signed OpenID4VP request has it as `verifier_info`, unless it is a CWT (6.3.2.2 there).
+  /// The registration of a European relying party. A DeviceRequest contains it in every document's request (ETSI TS 119
+  /// 472-2, 5.3.2). A signed OpenID4VP request contains it as `verifier_info`, unless it is a CWT (ETSI TS 119 472-2,
+  /// 6.3.2.2).
   public var registration: RegistrationCertificate?
 
   public init(acceptedIssuers: [String: [[UInt8]]] = [:], registration: RegistrationCertificate? = nil) {

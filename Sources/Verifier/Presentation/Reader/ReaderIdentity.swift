@@ -53,7 +53,7 @@ public struct ReaderIdentity: Sendable {
       leaf, as: .readerAuthentication, issuer: certificates.count > 1 ? certificates[1] : nil, at: now)
   }
 
-  /// `client_id` of requests that this reader signs, its prefix included (OpenID4VP 1.0, 5.9.3).
+  /// `client_id` of requests that this reader signs, including its prefix (OpenID4VP 1.0, 5.9.3).
   public var clientID: String {
     switch clientIdentifier {
     case .certificateHash: "x509_hash:" + Base64.encodeURLSafe(leaf.sha256)
@@ -61,13 +61,13 @@ public struct ReaderIdentity: Sendable {
     }
   }
 
-  /// The client identifiers of its certificate: by hash, and by each dNSName.
+  /// The certificate's client identifiers: by hash, and by each dNSName.
   public var certifiedClientIDs: [String] {
     ["x509_hash:" + Base64.encodeURLSafe(leaf.sha256)] + leaf.dnsNames.map { "x509_san_dns:" + $0 }
   }
 
-  /// Whether the host is the reader's name, ignoring case (RFC 4343): the configured name, or any dNSName of the leaf
-  /// if none is configured.
+  /// Whether the host is the reader's name, ignoring case (RFC 4343). That is the configured name or, if none is
+  /// configured, any dNSName of the leaf.
   public func hasDNSName(_ host: String) -> Bool {
     let names = if case .dnsName(let name) = clientIdentifier { [name] } else { leaf.dnsNames }
     return names.contains { $0.lowercased().hasSameBytes(as: host.lowercased()) }
@@ -80,7 +80,7 @@ public struct ReaderIdentity: Sendable {
   }
 
   /// Signs request objects (RFC 9101) in the reader's name.
-  /// - Parameter parameters: further parameters of the protected header, besides its type and certificates.
+  /// - Parameter parameters: further parameters of the protected header, in addition to its type and certificates.
   func requestSigner(parameters: [JSON.Member] = []) throws(CryptoError) -> JWSSigner {
     // Wallets have the anchor themselves (HAIP 1.0, 5). An anchor that is in the chain by mistake is omitted.
     let chain = certificates.prefix(1) + certificates.dropFirst().filter { !$0.isSelfSigned }
@@ -109,8 +109,8 @@ public enum ReaderIdentityError: Error, Sendable, Hashable {
   case googleWalletMetadataMismatch
 }
 
-/// The description of a relying party that Google Wallet shows: `gw_rp_metadata_bytes`, as Google or a
-/// verifier registrar makes it.
+/// The description of a relying party that Google Wallet displays: `gw_rp_metadata_bytes`, as Google or a verifier
+/// registrar issues it.
 ///
 /// `24(bstr .cbor {"schema_version": tstr, "display": DisplayInfo, ? "aggregator_info": DisplayInfo})` in base64url,
 /// with `DisplayInfo = {"display_name": tstr, "logo_uri": tstr, "privacy_policy_uri": tstr}`.
@@ -120,7 +120,7 @@ public struct GoogleWalletMetadata: Sendable, Hashable {
 
   /// The text in base64url, as it is sent.
   public let text: String
-  /// SHA-256 of all the bytes, the head of tag 24 included.
+  /// SHA-256 of all the bytes, including the head of tag 24.
   public let sha256: [UInt8]
 
   public init(_ text: String) throws(GoogleWalletMetadataError) {

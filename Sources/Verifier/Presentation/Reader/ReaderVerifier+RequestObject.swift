@@ -134,8 +134,8 @@ public struct ReaderReport: Sendable {
   public let checks: [Check]
   public let signatures: [ReaderSignature]
 
-  /// Whether a wallet with the given roots knows the reader: a trusted reader signed every part, and no signature is
-  /// broken. An additional signature by a reader that this wallet does not know is harmless.
+  /// Whether a wallet with these roots accepts the reader. A trusted reader must have signed every part, and no
+  /// signature may be broken. An additional signature by a reader that this wallet does not know is harmless.
   public var isAuthenticated: Bool {
     !checks.contains { $0.outcome == .failed } && !signatures.contains(where: \.isBroken)
   }
@@ -151,7 +151,7 @@ public struct ReaderSignature: Sendable {
 
   var isGood: Bool { !checks.contains { $0.outcome == .failed } }
 
-  /// Whether any check failed, except the checks that fail for an unknown reader.
+  /// Whether any check failed. Checks that fail for an unknown reader do not count.
   var isBroken: Bool {
     checks.contains { $0.outcome == .failed && ![.readerUntrusted, .readerCertificateProfile].contains($0.code) }
   }

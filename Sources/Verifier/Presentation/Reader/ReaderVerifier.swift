@@ -8,7 +8,7 @@ import PKIX
 /// Authenticates the reader of a request as a wallet does: by reader authentication of a DeviceRequest (ISO/IEC
 /// 18013-5:2021, 9.1.4), or by the signature of an OpenID4VP request object.
 ///
-/// Its only common code with signing is the function that builds the signed bytes.
+/// It shares only one function with signing: the function that builds the signed bytes.
 public struct ReaderVerifier: Sendable {
   let anchors: SignerPath.Anchors
   let isStrict: Bool
@@ -59,7 +59,7 @@ public struct ReaderVerifier: Sendable {
       signatures.append(signature)
     }
     var uncovered = request.documents.indices.filter { !covered.contains($0) }.map { "docRequests[\($0)]" }
-    // A part without a signature, or with a broken signature, is reported first.
+    // Parts without a signature, or with a broken one, are reported first.
     if uncovered.isEmpty, !isInfoCovered, !signatures.contains(where: \.isBroken) {
       uncovered.append("deviceRequestInfo")
     }
@@ -100,7 +100,7 @@ public struct ReaderVerifier: Sendable {
     return ReaderSignature(location: location, certificates: path, checks: checks.checks)
   }
 
-  /// Every check of one signature, in the order in which they are made.
+  /// Every check of one signature, in its order of execution.
   static let codes: [Code] = [
     .readerAuthMalformed, .readerCertificateMissing, .readerUntrusted, .readerCertificateProfile,
     .readerAlgorithmUnsupported, .readerSignatureInvalid,
@@ -159,14 +159,14 @@ public struct ReaderVerifier: Sendable {
 /// the signatures.
 struct ReceivedDeviceRequest {
   struct Document {
-    /// ItemsRequestBytes, tag 24 included.
+    /// ItemsRequestBytes, including tag 24.
     let itemsRequest: [UInt8]
     let readerAuth: CBORItem?
   }
 
   let documents: [Document]
   let readerAuthAll: [CBORItem]
-  /// DeviceRequestInfoBytes, tag 24 included.
+  /// DeviceRequestInfoBytes, including tag 24.
   let info: [UInt8]?
 
   init(parsing bytes: [UInt8]) throws(DeviceRequestError) {
@@ -219,9 +219,9 @@ extension DeviceRequest {
     package let elements: [(element: ElementReference, intentToRetain: Bool)]
   }
 
-  /// The documents that a received request asks for. Signatures are not checked; `requestInfo` is for wallets.
+  /// The requested documents of a received request. Signatures are not checked; `requestInfo` is for wallets.
   ///
-  /// - Throws: `DeviceRequestError` for a malformed request, or one with `deviceRequestInfo`: that states which
+  /// - Throws: `DeviceRequestError` for a malformed request, or one with `deviceRequestInfo`. That member states which
   ///   documents are enough, and is not read here.
   package static func documents(requestedBy bytes: [UInt8]) throws(DeviceRequestError) -> [RequestedDocument] {
     let request = try ReceivedDeviceRequest(parsing: bytes)

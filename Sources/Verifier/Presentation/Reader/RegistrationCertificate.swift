@@ -9,15 +9,17 @@ import PKIX
 /// A registration certificate of an EU relying party (WRPRC; ETSI TS 119 475 V1.2.1, 5.2): the data that the party may
 /// request for one intended use. A registrar signs it as a compact JWS, `rc-wrp+jwt`, or as a COSE_Sign1, `rc-wrp+cwt`.
 ///
-/// The first certificate in it must have signed it. The caller decides whether that certificate belongs to a registrar.
+/// The key of its first certificate must have signed it. The caller decides whether that certificate belongs to a
+/// registrar.
 public struct RegistrationCertificate: Sendable {
-  /// ASCII of the JWS, or the COSE_Sign1, as the registrar issued it: `euWrprc` of a DeviceRequest.
+  /// ASCII of the JWS, or the COSE_Sign1, in the form that the registrar issued: `euWrprc` of a DeviceRequest.
   public let encoded: [UInt8]
   /// The JWS for `verifier_info`; nil for a CWT, for which OpenID4VP has no member.
   public let compactJWS: String?
   /// The signer's certificate first.
   public let chain: [Certificate]
-  /// The relying party's identifier (ETSI EN 319 412-1), as `organizationIdentifier` of its reader has it.
+  /// The relying party's identifier (ETSI EN 319 412-1). It equals `organizationIdentifier` in the party's reader
+  /// certificate.
   public let subject: String?
   /// The identifier of the intermediary that makes requests on the relying party's behalf.
   public let intermediary: String?
@@ -32,7 +34,7 @@ public struct RegistrationCertificate: Sendable {
   public let expiresAt: Timestamp?
   private let credentials: [JSON]
 
-  /// Maximum number of bytes: the certificate is sent with every request.
+  /// Maximum number of bytes, since the certificate is sent with every request.
   public static let longestEncoding = 16 << 10
 
   /// Reads either form, and verifies its signature.
@@ -67,7 +69,7 @@ public struct RegistrationCertificate: Sendable {
   private static let serviceProvider: JSON = "https://uri.etsi.org/19475/Entitlement/Service_Provider"
 
   /// Whether any element of the document type is registered as `mso_mdoc`. A proof shows no more than a document, so
-  /// the same registration suffices.
+  /// the document's registration suffices for it.
   public func registers(_ docType: String) -> Bool { !paths(of: docType).isEmpty }
 
   /// Whether anything is registered as `mso_mdoc`.
@@ -104,7 +106,7 @@ public struct RegistrationCertificate: Sendable {
     return (chain, claims)
   }
 
-  /// Only a signed type and chain count (ETSI TS 119 475, 5.2.3).
+  /// The type and the chain count only if they are signed (ETSI TS 119 475, 5.2.3).
   private static func open(cwt bytes: [UInt8]) throws(RegistrationCertificateError) -> ([Certificate], JSON) {
     guard let item = try? CBORItem(parsing: bytes) else { throw .unreadable }
     let message: COSESign1
@@ -146,14 +148,15 @@ public struct RegistrationCertificate: Sendable {
 
   private static func date(_ name: String, in claims: JSON) throws(RegistrationCertificateError) -> Timestamp? {
     guard let value = claims[name] else { return nil }
-    // Times up to the end of the year 9999.
+    // The permitted times: up to the end of the year 9999.
     guard let seconds = value.integer, (0...253_402_300_799).contains(seconds) else {
       throw .init("has no date in whole seconds under \(name)")
     }
     return Timestamp(secondsSince1970: seconds)
   }
 
-  /// RFC 8392, 4; Token Status List, 6.3. TS 119 475 assigns no numbers to its own claims: they appear by name.
+  /// The claims' numbers: RFC 8392, 4, and Token Status List, 6.3. TS 119 475 assigns no numbers to its own claims.
+  /// They appear by name.
   private static let registeredClaims: [Int64: String] = [2: "sub", 4: "exp", 6: "iat", 65_535: "status"]
 
   private static func json(_ item: CBORItem, labels: [Int64: String] = [:]) -> JSON {
@@ -172,7 +175,7 @@ public struct RegistrationCertificate: Sendable {
 
 /// The reason why bytes are not a registration certificate.
 public struct RegistrationCertificateError: Error, Sendable, Hashable {
-  /// A predicate after the name of the file.
+  /// A predicate, to follow the file's name in a message.
   public let detail: String
 
   init(_ detail: String) { self.detail = detail }

@@ -41,14 +41,14 @@ public struct AuthorizationLink: Sendable {
   public var wantsPost: Bool { self["request_uri_method"] == "post" }
 }
 
-/// An address of a verifier, as far as requests are checked against it.
+/// A verifier's address: the parts against which requests are checked.
 struct VerifierAddress {
   /// The host in lower case, without a port.
   let host: String
   let isEncrypted: Bool
   let hasFragment: Bool
 
-  /// Nil unless the text is an absolute `http` or `https` address (RFC 3986) with a host, and without user information.
+  /// Nil unless the text is an absolute `http` or `https` address (RFC 3986) with a host and without user information.
   init?(_ text: String) {
     let pattern =
       #/
@@ -63,7 +63,7 @@ struct VerifierAddress {
     hasFragment = text.contains("#")
   }
 
-  /// Whether a wallet may use the address: it is encrypted, or on the wallet's own machine, and has no fragment.
+  /// Whether a wallet may use the address. It must be encrypted or on the wallet's own machine, and have no fragment.
   var isAllowed: Bool { (isEncrypted || isLoopback) && !hasFragment }
 
   private var isLoopback: Bool {

@@ -3,9 +3,9 @@ import Cryptography
 import JOSE
 import PKIX
 
-/// The checks of a request to a wallet, as the wallet makes them before it asks its holder: OpenID4VP 1.0 by link and
-/// over the Digital Credentials API, HAIP 1.0, the older profile of ISO/IEC TS 18013-7 (Annex B), the link of the
-/// European age verification profile, and the DeviceRequest of `org-iso-mdoc` (Annex C there).
+/// The checks that a wallet makes of a request before it asks its holder: OpenID4VP 1.0 by link and over the Digital
+/// Credentials API, HAIP 1.0, the older profile of ISO/IEC TS 18013-7 (Annex B), the link of the European age
+/// verification profile, and the DeviceRequest of `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C).
 ///
 /// The checks depend only on the request, not on the wallet's documents.
 public struct RequestJudgement: Sendable {
@@ -52,12 +52,13 @@ public struct RequestJudgement: Sendable {
     case haip
   }
 
-  /// The requesting party, as far as the request identifies it.
+  /// The requesting party, as the request identifies it.
   public struct Client: Sendable {
-    /// `client_id` with its prefix, of several signers the first valid one's. Nil for an unsigned request over the
-    /// Digital Credentials API: there the page's origin is the client.
+    /// `client_id` with its prefix. If there are several signers, the identifier of the first valid one. Nil for an
+    /// unsigned request over the Digital Credentials API, where the page's origin is the client.
     public let id: String?
-    /// The certificates of the first valid signer, otherwise of the first; empty for an unsigned request.
+    /// The certificates of the first valid signer; if no signer is valid, of the first signer. Empty for an unsigned
+    /// request.
     public let certificates: [Certificate]
   }
 
@@ -69,7 +70,8 @@ public struct RequestJudgement: Sendable {
   /// The failed checks.
   public var faults: [Check] { checks.filter { $0.outcome == .failed } }
 
-  /// Whether the request proves who sent it. If not, a wallet posts nothing to `response_uri`, not even an error.
+  /// Whether the request proves its sender's identity. If not, a wallet posts nothing to `response_uri`, not even an
+  /// error.
   public var isClientKnown: Bool {
     (client.id != nil || claims?["response_uri"] == nil) && !faults.contains { Self.clientCodes.contains($0.code) }
   }
@@ -81,8 +83,8 @@ public struct RequestJudgement: Sendable {
       .requestWalletNonce,
     ]
 
-  /// - Parameter roots: authorities of readers. If there are none, trust in the signer is not judged, but its signature
-  ///   and dates are.
+  /// - Parameter roots: authorities of readers. Without roots, the signer's signature and dates are judged, but not
+  ///   trust in the signer.
   public init(
     of content: Content, arrived arrival: Arrival = Arrival(), roots: [Certificate] = [], at now: Timestamp,
     profile: Profile = .openID4VP
@@ -137,13 +139,13 @@ private struct SignerChecks {
 
   /// - Parameters:
   ///   - isOptional: whether the request may be unsigned.
-  ///   - isCertified: whether a certificate proves the client identifier. `RequestRules` checks any other.
+  ///   - isCertified: whether a certificate proves the client identifier. `RequestRules` checks all other identifiers.
   mutating func check(
     isOptional: Bool = false, isCertified: Bool = true, _ verify: (ReaderVerifier) -> ReaderReport
   ) {
     var report = verify(ReaderVerifier(roots: roots))
     let paths = report.signatures.map(\.certificates)
-    // Without roots, each signer is its own root, so that its dates and its signature are checked nevertheless.
+    // Without roots, each signer counts as its own root. Its dates and its signature are then still checked.
     if roots.isEmpty { report = verify(ReaderVerifier(roots: report.signatures.compactMap(\.certificates.first))) }
     valid = report.signatures.firstIndex(where: \.isGood)
     certificates = paths.dropFirst(valid ?? 0).first ?? []
@@ -159,11 +161,12 @@ private struct SignerChecks {
         }
       }
     }
-    // A broken signature says itself that it is broken.
+    // A broken signature has its own finding.
     list.append(report.checks.map { isSaid && $0.code == .readerAuthMissing ? Check($0.code, .notRun) : $0 })
   }
 
-  /// HAIP 1.0, 5: the certificates lead to an authority that the wallet knows, and whose own certificate is not sent.
+  /// HAIP 1.0, 5: the certificates lead to an authority that the wallet knows. That authority's own certificate is not
+  /// sent.
   mutating func checkChain(_ encoded: [[UInt8]], isStrict: Bool) {
     let chain = encoded.prefix(Limits.chainCertificates).compactMap { try? Certificate(der: $0) }
     list.require(Certificate.isChain(chain), .requestSignerChain, "a certificate is not signed by the next one")

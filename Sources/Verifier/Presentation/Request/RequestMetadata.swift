@@ -18,7 +18,7 @@ extension RequestRules {
     if isEncrypted { checkEncryption() }
   }
 
-  /// The algorithms of signatures in COSE, and from −65537 those of MACs whose key is agreed (OpenID4VP 1.0, B.2.2).
+  /// The algorithms of signatures in COSE, and from −65537 those of MACs with an agreed key (OpenID4VP 1.0, B.2.2).
   private static let algorithms: Set<Int64> = Set(
     [-7, -8, -9, -19] + Array(-39 ... -35) + Array(-53 ... -46) + Array(-260 ... -257) + Array(-268 ... -265)
       + Array(-65545 ... -65537) + [-65535])

@@ -106,7 +106,7 @@ extension JSON {
   /// `$['namespace']['element']`, with escaped quotes in the names.
   fileprivate var isElementPath: Bool { string?.wholeMatch(of: #/\$(?:\['(?:[^'\\]|\\.)+'\]){2}/#) != nil }
 
-  /// Whether it is a non-empty array, and each element passes the test.
+  /// Whether the value is a non-empty array whose elements all pass the test.
   func isList(_ test: (JSON) -> Bool) -> Bool { array.map { !$0.isEmpty && $0.allSatisfy(test) } ?? false }
 }
 

@@ -6,7 +6,7 @@ import Mdoc
 struct RequestRules {
   enum Signing {
     case unsigned, once
-    /// Each signer identifies itself in its header.
+    /// Each signer's header identifies the signer.
     case severally
   }
 
@@ -92,13 +92,13 @@ struct RequestRules {
     "client_id", "response_type", "response_mode", "response_uri", "nonce", "state", "iss", "wallet_nonce", "scope",
   ]
 
-  /// Parameters of OpenID4VP's drafts.
+  /// Parameters of OpenID4VP's drafts that version 1.0 dropped.
   private static let obsolete = [
     "client_id_scheme", "presentation_definition", "presentation_definition_uri", "client_metadata_uri",
     "verifier_attestations",
   ]
 
-  /// Further parameters; some of them have checks of their own.
+  /// Further known parameters. Some of them have their own checks.
   private static let known = [
     "dcql_query", "client_metadata", "verifier_info", "aud", "iat", "nbf", "exp", "jti", "transaction_data",
     "redirect_uri", "request", "request_uri", "request_uri_method", "sub", "expected_origins",
@@ -205,7 +205,7 @@ struct RequestRules {
       arrival.walletNonce == nil ? "the wallet sent none" : nil)
   }
 
-  /// Checks statements about the verifier, and transaction data, of which no type is known here.
+  /// Checks statements about the verifier, and transaction data. No type of transaction data is supported.
   private mutating func checkExtensions() {
     let known = (claims["dcql_query"]?["credentials"]?.array ?? []).map { $0["id"] }
     if let info = claims["verifier_info"] {

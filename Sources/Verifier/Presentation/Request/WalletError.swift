@@ -22,7 +22,7 @@ public enum WalletError: String, Sendable, CaseIterable {
       }
   }
 
-  /// The code with which a session ends after this error.
+  /// The session's final code after this error.
   public var code: Code {
     switch self {
     case .accessDenied: .walletAccessDenied
@@ -37,6 +37,6 @@ public enum WalletError: String, Sendable, CaseIterable {
 }
 
 extension Code {
-  /// The code for a wallet's `error`, which may be none of the standard's.
+  /// The code for a wallet's `error`, even if the standard does not define that error.
   public init(walletError name: String) { self = WalletError(rawValue: name)?.code ?? .walletOtherError }
 }

@@ -3,8 +3,8 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 
-/// Keeps the last accepted list of each source. Older lists are thus refused, and a server can start while publishers
-/// are unreachable.
+/// Stores the last accepted list of each source. Older lists are thus refused. A server can start while publishers are
+/// unreachable.
 public struct AcceptedListFolder: Sendable {
   private let folder: String
 
@@ -17,7 +17,8 @@ public struct AcceptedListFolder: Sendable {
     public let mark: AcceptedListMark
   }
 
-  /// The last accepted list. Nil only if no file of this name exists: no list of the source was ever accepted.
+  /// The last accepted list. Nil only if no file of this name exists, which means that no list of the source was ever
+  /// accepted.
   public func last(of source: String) throws(AcceptedListError) -> Accepted? {
     let path = try path(of: source)
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

@@ -15,7 +15,7 @@ public struct TrustAnchorLoader: Sendable {
   /// The document types of anchors whose settings list no types: the mDL in a server. Nil in `mdoc verify`: such
   /// anchors are then trusted for any type, with a warning.
   public var defaultDocTypes: [String]?
-  /// The default rule, for authorities whose settings do not mention it.
+  /// The default for authorities whose settings have no such rule.
   public var crlAddresses: CRLAddresses
 
   private static let endings = [".pem", ".crt", ".cer", ".der"]
@@ -25,7 +25,7 @@ public struct TrustAnchorLoader: Sendable {
     self.crlAddresses = crlAddresses
   }
 
-  /// The anchors of all paths. A file that is not a certificate is an error, so that no typing mistake is skipped.
+  /// The anchors of all paths. A file that is not a certificate is an error, so that typing mistakes are noticed.
   public func load(_ paths: [String]) throws(TrustLoadError) -> [TrustAnchor] {
     var anchors: [TrustAnchor] = []
     for path in paths {
@@ -46,7 +46,7 @@ public struct TrustAnchorLoader: Sendable {
     let folder = path.hasSuffix("/") ? path : path + "/"
     let files = names.sorted().filter { name in Self.endings.contains { name.lowercased().hasSuffix($0) } }
     let stems = files.map(Self.stem)
-    // Settings without a certificate are a mistake: the defaults would apply to the anchor for which they were meant.
+    // Settings without a certificate are a mistake: the intended anchor would get the defaults.
     if let stray = names.sorted().first(where: { $0.hasSuffix(".json") && !stems.contains(Self.stem(of: $0)) }) {
       throw TrustLoadError(
         path: folder + stray,
@@ -63,7 +63,7 @@ public struct TrustAnchorLoader: Sendable {
   }
 
   private func certificates(in bytes: [UInt8], path: String) throws(TrustLoadError) -> [Certificate] {
-    // 0x30 begins every DER certificate, and the text "0 s:CN=…" that some tools print above PEM blocks.
+    // 0x30 begins every DER certificate. It also begins the text "0 s:CN=…" that some tools print above PEM blocks.
     let text = String(decoding: bytes, as: UTF8.self)
     let isDER = bytes.starts(with: [0x30]) && !text.contains("-----BEGIN CERTIFICATE-----")
     let encodings = isDER ? [bytes] : PEM.certificates(in: text) ?? []
@@ -82,7 +82,7 @@ public struct TrustAnchorLoader: Sendable {
   /// The path of the settings file beside a file of anchors; it need not exist.
   public static func settingsFile(of path: String) -> String { stem(of: path) + ".json" }
 
-  /// The path without its ending. Only a dot in the file's name starts an ending.
+  /// The path without its ending. Only a dot in the file's name begins an ending.
   private static func stem(of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard let dot = path[name...].lastIndex(of: "."), dot > name else { return path }
@@ -164,7 +164,7 @@ private func anchorMaker(_ settings: [UInt8], at path: String) throws(TrustLoadE
 }
 
 extension TrustAnchor {
-  /// An anchor whose settings came as JSON. A `TrustLoadError` has `source` for the path.
+  /// An anchor whose settings came as JSON. A `TrustLoadError` states `source` instead of a path.
   public init(certificate: Certificate, settings: [UInt8], source: String) throws(TrustLoadError) {
     self = try anchorMaker(settings, at: source)(TrustAnchorLoader(defaultDocTypes: nil), certificate, source)
   }

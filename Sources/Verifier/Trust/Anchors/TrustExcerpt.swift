@@ -2,11 +2,10 @@ import Base
 import Mdoc
 import PKIX
 
-/// The trust anchors on which one verdict depends, with the fingerprint of the whole store. Evidence keeps only these
-/// anchors: other anchors do not affect the verdict, and a store may have hundreds.
+/// The trust anchors on which one verdict depends, with the fingerprint of the whole store. Evidence contains only
+/// these anchors. Other anchors do not affect the verdict, and a store may have hundreds.
 ///
-/// They are evaluated by the store's own rules. The audit log's entry for the attempt has the fingerprint of the whole
-/// store.
+/// The store's own rules evaluate them. The audit log's entry for the attempt has the fingerprint of the whole store.
 public struct TrustExcerpt: IssuerTrust {
   public let snapshot: String
   private let store: TrustStore
@@ -43,7 +42,7 @@ public struct TrustExcerpt: IssuerTrust {
 }
 
 extension TrustAnchor {
-  /// The anchor with all its settings, for evidence. Some of these settings are in no settings file.
+  /// The anchor with all its settings, for evidence. No settings file contains some of these settings.
   var json: JSON {
     .members([
       "certificate": .string(Base64.encode(certificate.der)), "kind": .string(kind.rawValue),
@@ -69,7 +68,7 @@ extension TrustAnchor {
       listed.isNull || Self.texts(listed) != nil, usages.isNull || Self.texts(usages) != nil,
       end.isNull || end.integer != nil
     else { return nil }
-    // Evidence without this member was gathered over HTTPS only, unless plain HTTP was allowed.
+    // Older evidence lacks this member. Its lists came over HTTPS only, unless plain HTTP was allowed.
     let addresses = json["crl_addresses"].map { $0.string.flatMap(CRLAddresses.init) } ?? (allowsHTTP ? .named : .https)
     guard let addresses else { return nil }
     let codes = relaxed.compactMap(Code.init)

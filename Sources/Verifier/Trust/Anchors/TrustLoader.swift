@@ -192,7 +192,7 @@ public struct TrustLoad: Sendable {
 public struct SourceReport: Sendable, Hashable {
   public enum Outcome: String, Sendable, Hashable {
     case loaded
-    /// The newest list could not be fetched, or was refused. The last accepted list is still current and in use.
+    /// The newest list could not be fetched or was refused. The last accepted list is still current and in use.
     case kept
     case failed
   }

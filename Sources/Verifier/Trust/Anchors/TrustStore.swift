@@ -3,11 +3,11 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// An immutable set of trust anchors, with a memory of the document signers that it has validated.
+/// An immutable set of trust anchors, with a cache of validated document signers.
 public final class TrustStore: IssuerTrust, Sendable {
   public let anchors: [TrustAnchor]
   public let snapshot: String
-  /// The rules without the memory of validated signers.
+  /// The rules without the cache of validated signers.
   public let validator: PathValidator
   let allowsTestTier: Bool
   private let known = SignerCache()
@@ -28,7 +28,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     self.init(usable: usable, allowsTestCertificates: allowsTestCertificates, allowsTestTier: allowsTestTier)
   }
 
-  /// The store after publishers have withdrawn everything that was trusted. No server starts with this store.
+  /// The store after publishers have withdrawn all anchors. No server starts with this store.
   public static let trustingNobody = TrustStore(usable: [], allowsTestCertificates: false, allowsTestTier: false)
 
   private init(usable: [TrustAnchor], allowsTestCertificates: Bool, allowsTestTier: Bool) {
@@ -53,8 +53,8 @@ public final class TrustStore: IssuerTrust, Sendable {
     return evaluation
   }
 
-  /// Makes verifications by the anchors' keys cheaper, for a process that runs for long. The work is done on a
-  /// background thread. Verifications do not wait for it.
+  /// Makes verifications with the anchors' keys cheaper, for long-running processes. The work is done on a background
+  /// thread. Verifications do not wait for it.
   public func prepareForService() { PublicKey.expectReuse(of: anchors.compactMap(\.certificate.publicKey)) }
 
   /// A hash over all data that determine trust. Duplicate anchors count once.
@@ -86,7 +86,7 @@ public final class TrustStore: IssuerTrust, Sendable {
     ]
     for list in lists {
       var part: [UInt8] = []
-      // Compared as bytes: spellings that only look alike are different names.
+      // Compares bytes: spellings that only look alike are different names.
       for text in Set(list.map { Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
         append(text, to: &part)
       }
@@ -105,8 +105,8 @@ public enum TrustStoreError: Error, Sendable, Hashable { case empty }
 
 /// Document signers that were validated under one set of anchors. Validation costs several signature checks.
 ///
-/// Only trusted chains are kept, so that strangers cannot fill the cache. They are kept only while all their
-/// certificates are valid. A chain is kept once for each document type, even for an invented type. A full cache is
+/// The cache contains only trusted chains, so that strangers cannot fill it. A chain remains only while all its
+/// certificates are valid. It is stored once for each document type, even for an invented type. A full cache is
 /// emptied.
 private final class SignerCache: Sendable {
   private static let capacity = 4_096
@@ -136,7 +136,7 @@ private final class SignerCache: Sendable {
   }
 }
 
-/// A value in force that is only replaced as a whole. Read it once for each piece of work, so that no result mixes two
+/// A value that is only replaced as a whole. Read it once for each piece of work, so that no result combines two
 /// values.
 public final class Replaceable<Value: Sendable>: Sendable {
   private let value: Locked<Value>

@@ -4,14 +4,14 @@ import Glibc
 /// Decides which network addresses may be connected to.
 ///
 /// A document contains the address of a list. The address could direct the server to hosts that trust the server's
-/// network: cloud metadata, administration pages, databases. A host name may resolve to another address a moment later,
-/// so the address of the socket itself is checked.
+/// network: cloud metadata, administration pages, databases. A host name may resolve to a different address a moment
+/// later, so the socket's own address is checked.
 public enum AddressGuard {
   /// The refusal of an address that is not public.
   public static let notPublic = "the address does not lead to a public host"
   static let wrongPort = "the address has a port that is not allowed"
 
-  /// The reason why no connection may be opened to the address; nil if one is allowed.
+  /// The reason to refuse a connection to the address; nil if it is allowed.
   public static func refusal(
     of address: NetworkAddress, port: UInt16, isEncrypted: Bool, under rules: FetchRules
   ) -> String? {
@@ -71,8 +71,8 @@ public struct InternalTargets: Sendable, Hashable {
     self.networks = networks
   }
 
-  /// True if one of the networks contains the address. Addresses of this machine, of cloud credentials and of
-  /// translations to IPv4 are included only if the network is wholly within their block.
+  /// True if one of the networks contains the address. This machine's own addresses, addresses of cloud credentials and
+  /// translations to IPv4 count only if the network is wholly within their block.
   public func contains(_ address: NetworkAddress) -> Bool {
     if AddressRange.mapped.contains(address), let embedded = address.embeddedIPv4 { return contains(embedded) }
     let special = SpecialPurposeBlock.all.filter { $0.use == .neverMeant && $0.range.contains(address) }
@@ -93,9 +93,9 @@ public struct NetworkAddress: Sendable, Hashable {
   }
 
   /// Reads only the forms of RFC 3986: four decimal numbers without leading zeros, or IPv6 without a zone. Other
-  /// readers may see another address in older forms (`0177.1`, `0x7f000001`, `2130706433`).
+  /// parsers may read older forms as a different address (`0177.1`, `0x7f000001`, `2130706433`).
   public init?(_ text: String) {
-    // A C string ends at a zero byte, so text after it would be ignored.
+    // A C string ends at a zero byte. The text after it would be ignored.
     guard !text.utf8.contains(0) else { return nil }
     var four = in_addr()
     var six = in6_addr()
@@ -164,8 +164,8 @@ public struct AddressRange: Sendable, Hashable {
   static let nat64 = ipv6(0x64, 0xff9b, bits: 96)
 }
 
-/// A block of addresses without public hosts: a row of IANA's special-purpose or multicast address registries, or an
-/// address at which a cloud provides credentials to its machines.
+/// A block of addresses without public hosts. It is a row of IANA's special-purpose or multicast address registries, or
+/// an address at which a cloud provides credentials to its machines.
 ///
 /// The rows follow <https://www.iana.org/assignments/iana-ipv4-special-registry> and
 /// <https://www.iana.org/assignments/iana-ipv6-special-registry>. A row inside another row is omitted unless its use

@@ -1,9 +1,9 @@
 import Base
 
-/// The address of a list, parsed strictly, and checked as far as possible without a name look-up.
+/// A list's address, parsed strictly and checked as far as possible without a name look-up.
 ///
-/// Libraries read odd URLs differently, and might connect to a host that was not checked. Only unambiguous forms of RFC
-/// 3986 are therefore accepted: plain names, canonical numbers, no user, no escapes in the host.
+/// Libraries differ in how they read odd URLs. They may connect to a host that was not checked. Only unambiguous forms
+/// of RFC 3986 are therefore accepted: plain names, canonical numbers, no user, no escapes in the host.
 public struct ListAddress: Sendable, Hashable {
   public let isEncrypted: Bool
   /// The host in lower case; an IPv6 address without its brackets.
@@ -19,7 +19,7 @@ public struct ListAddress: Sendable, Hashable {
     return "\(isEncrypted ? "https" : "http")://\(named)\(isStandard ? "" : ":\(port)")\(target)"
   }
 
-  /// The host of an address, for counting waiting requests; empty for an address that may never be fetched.
+  /// The host of an address, by which waiting requests are counted. Empty for an address that may never be fetched.
   static func publisher(of address: String?) -> String {
     let rules = FetchRules(allowsPlainHTTP: true, allowsLoopback: true)
     guard let address, let read = try? ListAddress(address, allowing: rules) else { return "" }
@@ -87,8 +87,8 @@ public struct ListAddress: Sendable, Hashable {
     return (name, port)
   }
 
-  /// The numeric address; nil for a name. Refuses octal, hexadecimal and shortened IPv4 addresses (`127.1`): some URL
-  /// parsers treat them as names.
+  /// The numeric address; nil for a name. Refuses octal, hexadecimal and shortened IPv4 addresses (`127.1`), since some
+  /// URL parsers treat them as names.
   private static func literal(_ name: Substring) throws(FetchError) -> NetworkAddress? {
     if name.hasPrefix("[") {
       guard let address = NetworkAddress(String(name.dropFirst().dropLast())), address.octets.count == 16 else {

@@ -7,12 +7,12 @@ public protocol ListFetcher: Sendable {
   func fetch(_ address: String, allowing rules: FetchRules) async throws(FetchError) -> FetchedList
 }
 
-/// A publisher's reply. Every member is unverified, like the bytes.
+/// A publisher's reply. Neither the members nor the bytes are verified.
 public struct FetchedList: Sendable, Hashable {
   public let bytes: [UInt8]
   /// `Content-Type` in lower case, without parameters.
   public let mediaType: String?
-  /// The lifetime in seconds that the publisher's server states, and its end: for the report only.
+  /// The lifetime in seconds that the publisher's server states, and its end. Only for the report.
   public let maxAge: Int64?
   public let expires: Timestamp?
 
@@ -24,8 +24,8 @@ public struct FetchedList: Sendable, Hashable {
   }
 }
 
-/// The reason why there is no list. The reasons are fixed sentences without the address, which may contain a person's
-/// name or a password.
+/// The reason why a fetch returned no list. The reasons are fixed sentences without the address, which may contain a
+/// person's name or a password.
 public enum FetchError: Error, Sendable, Hashable {
   /// The address, or the target of a redirect, may not be fetched (`list.source_not_allowed`).
   case notAllowed(String)
@@ -62,7 +62,7 @@ public struct FetchRules: Sendable, Hashable {
   public var maximumRedirects: Int
   /// The time for the whole call, including waiting, name look-ups, connections and redirects.
   public var timeLimit: Duration
-  /// Whether a peer that computes in silence is waited for until the time limit.
+  /// Whether to wait until the time limit for a peer that computes without sending.
   public var toleratesSilence = false
 
   public init(
@@ -103,11 +103,11 @@ public struct StaticListFetcher: ListFetcher {
   }
 }
 
-/// An event while a list is fetched. No event reveals the publisher.
+/// An event during the fetch of a list. No event reveals the publisher.
 public enum FetchEvent: Sendable, Hashable {
   /// A list was requested. Before this event nothing leaves the process, not even a name look-up.
   case asked
-  /// A socket is opened to an address that the rules allow: once for each redirect and each address of a name.
+  /// A socket is opened to an allowed address, once for each redirect and each address of a name.
   case connecting
   case fetched(bytes: Int)
   case failed(FetchError)

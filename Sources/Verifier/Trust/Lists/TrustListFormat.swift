@@ -2,8 +2,8 @@ import Base
 import Cryptography
 import PKIX
 
-/// A format of signed lists of trust anchors. The steps that all formats share are here: the list is opened, and its
-/// signer and signature are verified. Only then is its payload read.
+/// A format of signed lists of trust anchors. It has the steps that all formats share: open the list, then verify its
+/// signer and signature. Only then is the payload read.
 protocol TrustListFormat: Sendable {
   associatedtype Envelope
   associatedtype List: Sendable
@@ -20,9 +20,9 @@ protocol TrustListFormat: Sendable {
   func checkSignature(
     of envelope: Envelope, by path: SignerPath, key: PublicKey, at now: Timestamp, into checks: inout CheckList)
   func read(_ envelope: Envelope) throws(TrustListError) -> List
-  /// The mark by which the list is recognised later, made from the bytes as received.
+  /// The mark that later identifies the list, made from the received bytes.
   func mark(of list: List, in envelope: Envelope, _ bytes: [UInt8]) -> AcceptedListMark
-  /// Records whether the list is in force and not older than the last list, and the findings about its entries.
+  /// Records findings about the entries, and whether the list is in force and not older than the last list.
   func judge(
     _ list: List, _ mark: AcceptedListMark, signedBy signer: Certificate, after last: AcceptedListMark?,
     at now: Timestamp, into checks: inout CheckList
@@ -268,7 +268,8 @@ extension CodeGroup {
 /// The result of evaluating one signed list of trust anchors.
 public struct TrustListEvaluation<List: Sendable>: Sendable {
   public let checks: [Check]
-  /// The list; nil unless its signature is valid and it is well-formed. `isAccepted` tells whether it is in force.
+  /// The list; nil unless its signature is valid and it is well-formed. `isAccepted` states whether the list is in
+  /// force.
   public internal(set) var list: List?
   /// The path from the list's signer to the configured anchor, the signer first; empty if there is no such path.
   public internal(set) var signerPath: [Certificate] = []
@@ -291,7 +292,7 @@ public struct TrustListEvaluation<List: Sendable>: Sendable {
   public var isAccepted: Bool { accepted != nil }
 }
 
-/// The facts about an accepted list that show whether a later list is the same, older or newer.
+/// The facts about an accepted list that classify a later list as the same, older or newer.
 public struct AcceptedListMark: Sendable, Hashable {
   public let issued: Timestamp
   /// The list's own number; nil if it has no number.
@@ -314,7 +315,7 @@ public struct StatusListSigner: Sendable {
   public let issuers: [Certificate]
 }
 
-/// The result of evaluating a published list of any format, with anchors that end with the list.
+/// The result of evaluating a published list of any format. Its anchors expire with the list.
 struct TrustListOutcome {
   let checks: [Check]
   /// The listed anchors. No anchor is trusted for longer than the list.

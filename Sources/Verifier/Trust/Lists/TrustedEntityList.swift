@@ -14,11 +14,11 @@ public struct TrustedEntityList: Sendable {
 
   /// The list's own description (6.3).
   public struct Scheme: Sendable {
-    /// Never decreases from one list to the next.
+    /// It never decreases from one list to the next.
     public let sequenceNumber: Int64
     public let operatorNames: [String]
     public let issued: Timestamp
-    /// The time when the next list is due; nil means that the list is closed: no further list will follow.
+    /// The time when the next list is due; nil if the list is closed and has no successor.
     public let nextUpdate: Timestamp?
     /// A URI.
     public let type: String?
@@ -46,15 +46,15 @@ public struct TrustedEntityList: Sendable {
   /// One service of an entity (6.6).
   public struct Service: Sendable {
     public let names: [String]
-    /// The type's URI. Nil if the list gives no type: the service is then unused.
+    /// The type's URI. Nil if the list states no type. The service is then unused.
     public let type: String?
     /// The status's URI; nil if every service on the list is in force.
     public let status: String?
     public let statusSince: Timestamp?
-    /// Authorities, or signers that are trusted directly.
+    /// Certificates of authorities, or of signers that are trusted directly.
     public let certificates: [Certificate]
 
-    /// True if the list says that the service is in force.
+    /// True if the list states that the service is in force.
     public func isGranted(at now: Timestamp) -> Bool {
       guard let status else { return true }
       let word = status.split(separator: "/").last.map { $0.lowercased() } ?? ""
@@ -137,7 +137,7 @@ public struct TrustedEntityListProfile: Sendable {
       "http://uri.etsi.org/19602/SvcType/PID/Issuance", "http://uri.etsi.org/19602/SvcType/PID/Revocation",
     ], forbidsStatus: true)
 
-  /// The providers of European mobile driving licences, as the Commission lists them.
+  /// The providers of European mobile driving licences on the Commission's list.
   public static let mDLProviders = TrustedEntityListProfile(
     name: "mdl-providers", type: "http://trust.ec.europa.eu/lists/mDL/mDLProvidersListType",
     statusDeterminationApproach: nil, communityRules: nil, territory: "EU",
@@ -267,7 +267,7 @@ struct TrustedEntityParser {
   }
 
   /// Reads the certificates of a digital identity (6.6.3). The identity's other members describe the same key. A
-  /// certificate with none of the entry's subject key identifiers thus contradicts the entry, and is omitted.
+  /// certificate with none of the entry's subject key identifiers contradicts the entry, and is omitted.
   private mutating func certificates(_ identity: JSON, label: String) -> [Certificate] {
     guard let entries = (identity["X509Certificates"] ?? []).array, let keys = (identity["X509SKIs"] ?? []).array else {
       findings.note(.listEntryMalformed, "\(label): X509Certificates or X509SKIs is not a list")

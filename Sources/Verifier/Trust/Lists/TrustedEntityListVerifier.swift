@@ -4,7 +4,7 @@ import JOSE
 import PKIX
 
 /// Verifies a signed list of trusted entities, a compact JWS by JAdES baseline B (ETSI TS 119 602, 6.8; ETSI TS 119
-/// 182-1): a pure function of the bytes, the configured source and the time.
+/// 182-1). The result depends only on the bytes, the configured source and the time.
 public struct TrustedEntityListVerifier: Sendable {
   public let source: TrustedEntityListSource
 
@@ -179,7 +179,8 @@ extension TrustedEntityListVerifier: TrustListFormat {
         }
         issuers += service.certificates
         for certificate in service.certificates {
-          // An authority vouches for the signers that it certifies, any other certificate for itself (direct trust).
+          // An authority vouches for the signers that it certifies. Any other certificate vouches only for itself
+          // (direct trust).
           listed.add(
             certificate, kind: certificate.extensions.isCA ? .authority : .documentSigner, docTypes: docTypes,
             of: source.list, named: source.list.name)

@@ -2,8 +2,9 @@ import Base
 import CBOR
 import PKIX
 
-/// The contents of an issuer certificate authority list (VICAL; ISO/IEC 18013-5, C.2): the authorities that a provider
-/// has examined, with the document types that each may issue. Nothing is verified here: `VICAL` is the verified list.
+/// The contents of an issuer certificate authority list (VICAL; ISO/IEC 18013-5, C.2). They are the authorities that a
+/// provider has examined, with the document types that each may issue. Nothing is verified here: `VICAL` is the
+/// verified list.
 public struct VICALContents: Sendable {
   public let provider: String
   /// The provider's number for the issue. In published lists it does not always increase: `date` tells which of two
@@ -13,13 +14,13 @@ public struct VICALContents: Sendable {
   public let nextUpdate: Timestamp?
   /// The last time at which the list may be used; from the second edition on.
   public let notAfter: Timestamp?
-  /// The address of publication that the list itself states (second edition).
+  /// The publication address that the list itself states (second edition).
   public let url: String?
   /// The entries that can be used, in the order of the list.
   public let entries: [Entry]
   /// The number of omitted entries. The findings give the reasons.
   public let leftOut: Int
-  /// Faults of single entries, and deviations that are tolerated.
+  /// Faults of single entries, and tolerated deviations.
   let findings: [Check]
 
   /// The earlier of its end dates; nil if it has no end date.
@@ -81,7 +82,7 @@ struct VICALMembers {
     try value(name, "an unsigned integer") { $0.unsigned }
   }
 
-  /// The octets of a number without leading zeros. The standard requires tag 2, but some lists have small numbers as
+  /// A number's octets without leading zeros. The standard requires tag 2, but some lists have small numbers as
   /// integers.
   func bigUnsigned(_ name: String) throws(TrustListError) -> ArraySlice<UInt8>? {
     try value(name, "an unsigned number") { item in
@@ -186,7 +187,7 @@ struct VICALEntryParser {
     return comparisons.filter { !$0.isEqual }.map(\.name)
   }
 
-  /// Reports a country or state that differs from the certificate's: the entry must have the authority's (C.1.7.1).
+  /// Reports a country or state that differs from the certificate's. The entry must have the authority's (C.1.7.1).
   private mutating func compareAuthority(_ members: VICALMembers, _ entry: VICALContents.Entry) throws(TrustListError) {
     let subject = entry.certificate.subject
     let comparisons = [
@@ -199,7 +200,7 @@ struct VICALEntryParser {
     }
   }
 
-  /// Tolerates the times of a twelve-hour clock, which occur in one published list: the certificate's own times apply.
+  /// Tolerates the times of a twelve-hour clock, which occur in one published list. The certificate's own times apply.
   private mutating func isEqual(_ stated: Timestamp?, _ own: Timestamp) -> Bool {
     guard let stated, stated != own else { return true }
     guard stated.date == own.date, stated + 43_200 == own || stated - 43_200 == own else { return false }
@@ -223,7 +224,7 @@ struct VICALEntryParser {
     return []
   }
 
-  /// The content of a short OCTET STRING, which may be inside another.
+  /// The content of a short OCTET STRING. The string may be inside another one.
   private func withoutOctetStringHeads(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes
     for _ in 0..<2 where rest.count > 2 && rest.first == 0x04 && Int(rest[rest.startIndex + 1]) == rest.count - 2 {
@@ -232,7 +233,7 @@ struct VICALEntryParser {
     return rest
   }
 
-  /// Rejects a certificate in which no path could end. Its validity is checked later, when the authority is used.
+  /// Rejects a certificate that no path could end in. Its validity is checked later, when the authority is used.
   private func requireAuthority(_ certificate: Certificate) throws(TrustListError) {
     guard certificate.extensions.isCA, certificate.extensions.keyUsage?.contains(.keyCertSign) ?? true else {
       throw .malformed("the certificate does not belong to a certification authority")

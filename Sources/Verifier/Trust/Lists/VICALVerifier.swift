@@ -4,8 +4,8 @@ import COSE
 import Cryptography
 import PKIX
 
-/// Verifies a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and finds the anchors that it makes trusted: a pure
-/// function of the bytes, the configured source and the time.
+/// Verifies a VICAL, an untagged COSE_Sign1 (ISO/IEC 18013-5, C.1), and finds the anchors that it makes trusted. The
+/// result depends only on the bytes, the configured source and the time.
 public struct VICALVerifier: Sendable {
   public let source: TrustListSource
 
@@ -115,7 +115,8 @@ extension VICALVerifier: TrustListFormat {
     return listed
   }
 
-  /// True if one list was issued before the other. The date decides; for two lists of one second, the number.
+  /// True if one list was issued before the other. The date decides. If both lists have the same second, the number
+  /// decides.
   private static func isOlder(_ mark: AcceptedListMark, than other: AcceptedListMark) -> Bool {
     guard mark.issued == other.issued, mark.digest != other.digest, let number = mark.number, let last = other.number
     else { return mark.issued < other.issued }

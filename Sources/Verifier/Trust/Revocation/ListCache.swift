@@ -5,17 +5,17 @@ struct Kept<List: Sendable>: Sendable {
   let list: List
   let bytes: Int
   let issuedAt: Timestamp
-  /// Until this time the list is used without another fetch.
+  /// The time until which the list is used without another fetch.
   let freshUntil: Timestamp
   /// The first instant at which the list is no longer valid.
   let expires: Timestamp
 }
 
-/// Keeps verified lists by their source. Each list is loaded by only one task at a time.
+/// Stores verified lists by their source. Each list is loaded by only one task at a time.
 ///
-/// Lists and bytes are limited: lists that expire first are dropped first. A failure is kept for a few seconds, so that
-/// an unreachable publisher is not asked again for every document. A clock that is set back keeps neither a list nor a
-/// failure for longer.
+/// The numbers of lists and bytes are limited. Lists that expire first are dropped first. A failure is remembered for a
+/// few seconds, so that an unreachable publisher is not asked again for every document. If the clock is set back,
+/// neither lists nor failures are kept longer.
 final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
   private struct State {
     var kept: [Source: Kept<List>] = [:]
@@ -70,13 +70,13 @@ final class ListCache<Source: Hashable & Sendable, List: Sendable>: Sendable {
     if let error = recentError(source, at: now) { return try fallBack(source, error, at: now) }
     let task = state.withLock { state in
       if let running = state.loading[source] { return running }
-      // A load may have ended since the look above.
+      // A load may have ended since the check above.
       if let kept = Self.fresh(source, in: state, at: now) { return Task { .success(kept) } }
       let task = Task<Result<Kept<List>, RevocationListError>, Never>(executorPreference: executor) {
         let start = self.clock()
         let result: Result<Kept<List>, RevocationListError>
         do throws(RevocationListError) { result = .success(try await load()) } catch { result = .failure(error) }
-        // A failure is kept from the end of the load.
+        // A failure's time starts at the end of the load.
         return self.finish(source, result, at: now + (self.clock() - start).components.seconds)
       }
       state.loading[source] = task
@@ -193,8 +193,8 @@ final class SharedFetches: Sendable {
 
 /// Counts the callers that wait for publishers, and admits a limited number: for each publisher, and in total.
 ///
-/// A waiting caller holds a connection, and a response in memory. Without a limit, a publisher that does not reply
-/// would accumulate them. A caller that is not admitted gets a result immediately, from the lists in memory.
+/// A waiting caller occupies a connection and keeps a response in memory. Without a limit, a publisher that does not
+/// reply would accumulate them. A caller that is not admitted gets a result immediately, from the lists in memory.
 final class WaitingRoom: Sendable {
   private struct State {
     var all = 0
@@ -232,7 +232,7 @@ final class WaitingRoom: Sendable {
   private func leave(_ publisher: String) {
     state.withLock { state in
       let waiting = (state.waiting[publisher] ?? 1) - 1
-      // The last caller removes the publisher's name: others choose the names, so their number is unbounded.
+      // The last caller removes the publisher's name. Strangers choose the names, so their number is unbounded.
       state.waiting[publisher] = waiting > 0 ? waiting : nil
       state.all -= 1
     }

@@ -2,7 +2,7 @@ import Base
 import Mdoc
 import PKIX
 
-/// Finds revocations in lists that it fetches, verifies and keeps (ISO/IEC 18013-5:2021, 9.3.3 and B.3.2; second
+/// Finds revocations in lists that it fetches, verifies and caches (ISO/IEC 18013-5:2021, 9.3.3 and B.3.2; second
 /// edition, 12.3.6).
 ///
 /// A fresh list is taken from memory without suspension. A stale list is fetched again, by one task at a time for each
@@ -45,7 +45,7 @@ public final class RevocationChecker: RevocationSource {
     return evidence
   }
 
-  /// A finding, and the lists on which it is based.
+  /// A finding and the lists that it is based on.
   private typealias Finding = (finding: RevocationFinding, lists: [RevocationList])
 
   /// The finding; nil unless every list that it needs is in memory and fresh.
@@ -103,7 +103,7 @@ public final class RevocationChecker: RevocationSource {
     }
   }
 
-  /// The finding of the issuer's list about one certificate. The first address with a usable list is used.
+  /// The issuer's list's finding about one certificate. The first address with a usable list is used.
   private func finding(for link: CRLLink, rules: FetchRules, at now: Timestamp) async -> Finding {
     guard let source = link.source else { return (.undetermined(.sourceNotAllowed, detail: link.unusable), []) }
     do throws(RevocationListError) {
@@ -159,7 +159,7 @@ public final class RevocationChecker: RevocationSource {
 private typealias Sourced<List> = (list: List, original: RevocationList)
 
 extension RevocationFinding {
-  /// The worst of several findings: a revocation counts even if another list cannot be fetched. If there are no
+  /// The worst of several findings. A revocation counts even if another list cannot be fetched. If there are no
   /// findings, the result is undetermined.
   fileprivate static func worst(of findings: [RevocationFinding]) -> RevocationFinding {
     findings.first { if case .revoked = $0 { true } else { false } }
@@ -168,13 +168,13 @@ extension RevocationFinding {
   }
 }
 
-/// Gathers findings about revocation. It never throws: a status that cannot be determined is reported as undetermined,
+/// Gathers findings about revocation. It never throws. If a status cannot be determined, the finding is undetermined,
 /// with a reason.
 public protocol RevocationSource: Sendable {
   func evidence(for questions: [RevocationQuestion], at now: Timestamp) async -> RevocationEvidence
 }
 
-/// A source that fetches nothing: every declared status is undetermined.
+/// A source that fetches nothing. Every declared status is then undetermined.
 public struct NoRevocationSource: RevocationSource {
   public init() {}
 

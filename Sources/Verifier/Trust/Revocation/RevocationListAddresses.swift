@@ -58,7 +58,7 @@ struct CRLLink {
   let isSigner: Bool
   let source: CRLSource?
 
-  /// The path's links whose certificate has a list's address. The anchor's own list gives the anchor's status.
+  /// The path's links whose certificates contain a list's address. The anchor's own list gives the anchor's status.
   static func links(of question: RevocationQuestion) -> [CRLLink] {
     zip(question.path, question.path.dropFirst()).enumerated().compactMap { index, pair in
       guard let points = pair.0.extensions.crlDistributionPoints else { return nil }
@@ -96,6 +96,6 @@ struct CRLSource: Hashable, Sendable {
       && left.addresses.elementsEqual(right.addresses) { $0.utf8.elementsEqual($1.utf8) }
   }
 
-  /// Hashing the issuer is enough: few issuers have more than one list.
+  /// Hashing the issuer suffices: few issuers have more than one list.
   func hash(into hasher: inout Hasher) { hasher.combine(issuer.sha256) }
 }

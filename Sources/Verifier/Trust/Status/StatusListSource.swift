@@ -3,18 +3,18 @@ import Cryptography
 import Mdoc
 import PKIX
 
-/// The wanted list and its possible signers. Lists are fetched, verified and kept under this key.
+/// The required list and its possible signers. Lists are fetched, verified and cached under this key.
 public struct StatusListSource: Sendable, Hashable {
   public let mechanism: Mechanism
   /// The address of the list. The list must have this address as its subject.
   public let uri: String
-  /// DER of the document's certificate for the list's signer; nil means the document's own anchor.
+  /// DER of the certificate that the document states for the list's signer; nil means the document's own anchor.
   public let certificate: [UInt8]?
   /// The anchor that the document's signer chains to.
   public let anchor: Certificate
   /// The certificates that may sign the list besides the anchor.
   public let furtherSigners: [Certificate]
-  /// Whether the list may also be a JSON Web Token, by the anchor's settings; false for an identifier list.
+  /// Whether the anchor's settings also permit a JSON Web Token; false for an identifier list.
   public let allowsJWT: Bool
 
   public enum Mechanism: Sendable, Hashable { case statusList, identifierList }
@@ -49,7 +49,7 @@ public struct StatusListSource: Sendable, Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // Hashing the address is enough: few addresses have lists of several signers.
+    // Hashing the address suffices: few addresses have lists of several signers.
     hasher.combine(uri)
   }
 }
@@ -96,8 +96,8 @@ struct ListSigner: Sendable {
     deviations = Self.deviations(of: signer)
   }
 
-  /// Test certificates are allowed only under a test anchor, which the document's own path has shown to be trusted.
-  /// Like the issuer, the signer of a status decides whether documents are valid.
+  /// Test certificates are allowed only under a test anchor. The document's own path has shown that the anchor is
+  /// trusted. Like the issuer, the signer of a status decides whether documents are valid.
   private static func anchors(of source: StatusListSource) throws(RevocationListError) -> SignerPath.Anchors {
     guard let der = source.certificate else {
       return SignerPath.Anchors(

@@ -6,7 +6,7 @@ import JOSE
 import Mdoc
 import PKIX
 
-/// Reads status lists and identifier lists: a function of the bytes, the permitted signers and the time.
+/// Reads status lists and identifier lists. The result depends only on the bytes, the permitted signers and the time.
 public struct StatusListVerifier: Sendable {
   public init() {}
 
@@ -19,7 +19,7 @@ public struct StatusListVerifier: Sendable {
     let claims = try list.claims(verifiedBy: signer.key)
     let registered = try claims.registered()
     try registered.require(subject: source.uri, at: now)
-    // Data are unpacked only after a trusted signer's signature over them was verified.
+    // Data are unpacked only after their signature by a trusted signer was verified.
     let entries: VerifiedList.Entries =
       switch source.mechanism {
       case .statusList: .statuses(try claims.statuses())
@@ -36,7 +36,7 @@ public struct StatusListVerifier: Sendable {
     (source.allowsJWT ? ["cwt", "jwt"] : ["cwt"]).flatMap { source.mechanism.types(suffix: $0).suffix(1) }
   }
 
-  /// The first byte tells the form: CBOR begins with a tag, a JSON Web Token with a letter.
+  /// The first byte identifies the form: CBOR begins with a tag, a JSON Web Token with a letter.
   static func parse(
     _ bytes: [UInt8], _ mechanism: StatusListSource.Mechanism, allowsJWT: Bool
   ) throws(RevocationListError) -> SignedList {
@@ -73,7 +73,7 @@ public struct RegisteredClaims: Sendable {
     guard now < expires else { throw .invalid("expired, exp is \(expires)") }
   }
 
-  /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil if a timestamp cannot hold it.
+  /// A NumericDate (RFC 8392, 2; RFC 7519, 2) in whole seconds; nil if it is outside a timestamp's range.
   static func date(_ seconds: Double) -> Timestamp? {
     // From 2^53 on, a double cannot represent every second.
     guard seconds.magnitude < 0x1p53 else { return nil }
@@ -101,10 +101,10 @@ public struct RevocationListError: Error, Sendable, Hashable {
 enum SignedList: Sendable {
   /// A CBOR Web Token (ISO/IEC 18013-5, second edition, 12.3.6; RFC 8392).
   case cwt(COSESign1)
-  /// A status list as a JSON Web Token (Token Status List, 5.1), which ecosystems around other credentials publish.
+  /// A status list as a JSON Web Token (Token Status List, 5.1). Ecosystems around other credentials publish this form.
   case jwt(CompactJWS)
 
-  /// - Parameter types: the token types that the protected header may give.
+  /// - Parameter types: the permitted token types of the protected header.
   init(cwt bytes: [UInt8], types: [String]) throws(RevocationListError) {
     let item: CBORItem
     do throws(CBORError) {
@@ -131,7 +131,7 @@ enum SignedList: Sendable {
     }
   }
 
-  /// - Parameter types: the token types that the header may give.
+  /// - Parameter types: the permitted token types of the header.
   init(jwt bytes: [UInt8], types: [String]) throws(RevocationListError) {
     let jws: CompactJWS
     do throws(JOSEError) {
@@ -149,7 +149,7 @@ enum SignedList: Sendable {
   var chain: [ArraySlice<UInt8>] {
     switch self {
     case .cwt(let message):
-      // Only a chain in the protected header is used: both kinds of list have their chain there (12.3.6).
+      // Only a chain in the protected header counts, where both kinds of list have it (12.3.6).
       message.headers.protectedParameter(COSEHeaders.Label.x5chain) == nil ? [] : message.headers.x5chain ?? []
     case .jwt(let jws): jws.header.certificateChain?.map { $0[...] } ?? []
     }
@@ -175,7 +175,7 @@ enum SignedList: Sendable {
       isMismatch ? "the signature's algorithm does not fit the signer's key" : "the signature does not verify")
   }
 
-  /// The claims without a check of the signature: for display, never for decisions.
+  /// The claims, without checking the signature. For display, never for decisions.
   func unverifiedClaims() throws(RevocationListError) -> ListClaims {
     switch self {
     case .cwt(let message):

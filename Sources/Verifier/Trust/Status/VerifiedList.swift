@@ -3,8 +3,8 @@ import Compression
 import Mdoc
 import PKIX
 
-/// A status list or identifier list whose signer, signature, subject and dates were verified (Token Status List, 8.3;
-/// ISO/IEC 18013-5, second edition, 12.3.6). It serves every document that refers to its source.
+/// A verified status list or identifier list: its signer, signature, subject and dates were checked (Token Status List,
+/// 8.3; ISO/IEC 18013-5, second edition, 12.3.6). It serves every document that refers to its source.
 public struct VerifiedList: Sendable {
   public let source: StatusListSource
   public let signer: Certificate
@@ -18,7 +18,7 @@ public struct VerifiedList: Sendable {
 
   enum Entries: Sendable {
     case statuses(PackedStatuses)
-    /// The identifiers of the revoked documents: views into the list's bytes, because there may be very many.
+    /// The identifiers of the revoked documents. They are views into the list's bytes, because there may be very many.
     case identifiers(Set<ArraySlice<UInt8>>, listBytes: Int)
   }
 
@@ -31,8 +31,7 @@ public struct VerifiedList: Sendable {
     }
   }
 
-  /// The time until which a fetched list is fresh. Its time to live is kept within the limits, and never extends beyond
-  /// its expiry.
+  /// The time until which a fetched list is fresh. Its time to live is limited, and never extends beyond its expiry.
   public func freshUntil(fetchedAt: Timestamp) -> Timestamp {
     let wanted = timeToLive.map { fetchedAt + $0 } ?? expires
     let bounded = min(max(wanted, fetchedAt + Limits.shortestListLifetime), fetchedAt + Limits.longestListLifetime)
@@ -89,7 +88,7 @@ public struct VerifiedList: Sendable {
 
 /// A tolerated deviation from the standard.
 public enum StatusListDeviation: String, Sendable, Hashable, CaseIterable {
-  /// The signer's extended key usage is only a document signer's.
+  /// The signer's only extended key usage is a document signer's.
   case documentSignerUsage = "document_signer_usage"
 }
 
