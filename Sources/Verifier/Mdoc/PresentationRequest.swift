@@ -4,7 +4,7 @@ public struct PresentationRequest: Sendable, Hashable {
   /// protocol with an id for each document (OpenID4VP 1.0) distinguishes two documents of one type.
   public var documents: [DocumentRequest]
   public var requiresAllDocuments: Bool
-  /// The purpose that a wallet may tell the person.
+  /// The purpose that a wallet may show the person.
   public var purposeHint: PurposeHint?
 
   public init(documents: [DocumentRequest], requiresAllDocuments: Bool = false) {
@@ -29,7 +29,7 @@ public struct DocumentRequest: Sendable, Hashable {
   /// A threshold that the person must have reached for the document to be accepted.
   public var minimumAge: Int?
   /// Whether a document is accepted, with a warning, after the day of its own `expiry_date`. The issuer's signature may
-  /// outlast that day, but an expired licence or passport identifies nobody.
+  /// be valid for longer, but an expired licence or passport identifies nobody.
   public var acceptsExpired = false
   /// The accepted zero-knowledge proofs; nil if only a plain document is accepted.
   public var proofs: ProofRequest?
@@ -41,22 +41,23 @@ public struct DocumentRequest: Sendable, Hashable {
     self.minimumAge = minimumAge
   }
 
-  /// All age thresholds, the minimum age included, ascending.
+  /// All age thresholds, including the minimum age, ascending.
   public var ageThresholds: [Int] {
     var thresholds = ageOver
     if let minimumAge, !thresholds.contains(minimumAge) { thresholds.append(minimumAge) }
     return thresholds.count > 1 ? Set(thresholds).sorted() : thresholds
   }
 
-  /// Every element that a protocol asks for by name, once: the elements, then `age_over_NN` for each threshold, in the
-  /// document type's age namespace.
+  /// Every element that a protocol requests by name, once. First come the elements, then `age_over_NN` for each
+  /// threshold, in the document type's age namespace.
   public var namedElements: [ElementRequest] {
     let ages = ageThresholds.map { ElementRequest(ElementReference.ageAttestation($0, ofDocType: docType)) }
     var indices: [ElementReference: Int] = [:]
     var named: [ElementRequest] = []
     for request in elements + ages {
       if let index = indices[request.element] {
-        // A duplicate is kept if either request keeps it, for the shorter time, and required if either requires it.
+        // A duplicate is retained if either request retains it, for the shorter time. It is required if either requires
+        // it.
         named[index].retention = Retention.strictest(
           of: [named[index].retention, request.retention].filter(\.isIntended))
         named[index].isRequired = named[index].isRequired || request.isRequired
@@ -68,16 +69,16 @@ public struct DocumentRequest: Sendable, Hashable {
     return named
   }
 
-  /// The period for which the relying party may keep the element. It is the strictest of its own period and the periods
-  /// of all elements that it may replace. An age threshold sets no period.
+  /// The period for which the relying party may retain the element. It is the strictest of its own period and the
+  /// periods of all elements that it may replace. An age threshold sets no period.
   package func retention(of reference: ElementReference) -> Retention {
     var named: Retention?
     var represented: Retention?
-    // By index: a loop over the requests would copy each one, and count its references.
+    // Use indices: a loop over the requests copies each one and counts its references.
     for index in elements.indices {
       let retention = elements[index].retention
       if elements[index].element.hasLength(of: reference), elements[index].element == reference {
-        // A duplicate is kept if either request keeps it.
+        // A duplicate is retained if either request retains it.
         let isKeptTwice = named?.isIntended == true && retention.isIntended
         named = isKeptTwice ? named.map { min($0, retention) } : max(named ?? .none, retention)
       }
@@ -93,9 +94,9 @@ public struct DocumentRequest: Sendable, Hashable {
 /// One requested data element.
 public struct ElementRequest: Sendable, Hashable {
   public var element: ElementReference
-  /// The period for which the relying party intends to keep the value.
+  /// The period for which the relying party intends to retain the value.
   public var retention: Retention
-  /// Whether a document without it is rejected. For many elements, absence means "no".
+  /// Whether a document without this element is rejected. For many elements, absence means "no".
   public var isRequired: Bool
   /// Elements that satisfy the request instead of this element. The returned alternatives are part of the accepted
   /// presentation.
@@ -122,7 +123,7 @@ public struct ElementRequest: Sendable, Hashable {
   public var intentToRetain: Bool { retention.isIntended }
 }
 
-/// The period for which a relying party intends to keep a value. The stricter of two retentions compares as less.
+/// The period for which a relying party intends to retain a value. The stricter of two retentions compares as less.
 public enum Retention: Sendable, Hashable, Comparable {
   /// Not at all.
   case none
@@ -134,6 +135,6 @@ public enum Retention: Sendable, Hashable, Comparable {
   /// IntentToRetain (ISO/IEC 18013-5:2021, 8.3.2.1.2.1), which has no number of days.
   public var isIntended: Bool { self != .none }
 
-  /// The strictest of the retentions, which all of them allow. `none` if the list is empty.
+  /// The strictest of the retentions, which satisfies all of them. `none` if the list is empty.
   static func strictest(of retentions: [Retention]) -> Retention { retentions.min() ?? .none }
 }

@@ -2,7 +2,8 @@ import Base
 import CP11Kit
 import Cryptography
 
-/// A private key on a Weierstrass curve in a PKCS #11 token: signs (CKM_ECDSA) or agrees (CKM_ECDH1_DERIVE).
+/// A private key on a Weierstrass curve in a PKCS #11 token. It signs (CKM_ECDSA) or agrees on secrets
+/// (CKM_ECDH1_DERIVE).
 ///
 /// A handle is valid for one life of the module (`TokenModule`). In a new life the key is looked up again, and must be
 /// the same.
@@ -12,7 +13,7 @@ public final class TokenKey: HeldKey {
   public let publicKey: PublicKey
   /// The token's label.
   public let holder: String
-  /// True if the key may leave the token, against the purpose of a token.
+  /// True if the key may leave the token, which defeats the token's purpose.
   public let isExtractable: Bool
   private let uri: TokenURI
   private let module: TokenModule
@@ -28,7 +29,7 @@ public final class TokenKey: HeldKey {
     let isExtractable: Bool
   }
 
-  /// Finds the one private key of this name, and proves that it belongs to its public key.
+  /// Finds the one private key with this name, and proves that it belongs to its public key.
   public init(_ uri: TokenURI, in module: TokenModule, pin: SharedSecret?, for use: Use) throws(TokenError) {
     let first = try module.onItsThread(uri) { () throws(TokenError) in try Self.find(uri, module, pin, use) }
     self.uri = uri
@@ -69,7 +70,7 @@ public final class TokenKey: HeldKey {
     }
   }
 
-  /// Tokens name public and private keys separately, so the two keys of one name may not belong together.
+  /// Tokens name public and private keys separately, so two keys of one name may not belong together.
   private func prove() throws(TokenError) {
     let isGood: Bool
     do throws(CryptoError) {
@@ -118,7 +119,7 @@ public final class TokenKey: HeldKey {
 
   public func run(_ work: @escaping @Sendable () -> Void) async -> Bool { await module.threads.run(work) }
 
-  /// Uses the key. If its module's life has ended, looks it up in the next life and uses it once more.
+  /// Uses the key. If its module's life has ended, looks it up in the next life and retries once.
   private func using<R>(
     _ body: (CK_SESSION_HANDLE, CK_OBJECT_HANDLE) throws(TokenModule.Failure) -> R
   ) throws(CryptoError) -> R {
@@ -143,9 +144,10 @@ public final class TokenKey: HeldKey {
   }
 }
 
-/// A secret of 32 bytes that a token derives from its secret key, once at the start: for keys that encrypt at rest.
+/// A secret of 32 bytes for keys that encrypt at rest. A token derives it from its secret key, once at the start.
 ///
-/// The token's key never leaves it; the secret does, and stays in memory, so that no session waits for the token.
+/// The token's key never leaves the token. The derived secret does, and stays in memory, so that no session waits for
+/// the token.
 public enum TokenSecret {
   public static let length = 32
   private static let label = Array("mdoc key".utf8)
@@ -194,7 +196,7 @@ extension TokenModule {
     return Array(output.prefix(Int(length)))
   }
 
-  /// ECDH without a key derivation function. The secret is taken out of the token, and its object destroyed.
+  /// ECDH without a key derivation function. The secret is read from the token, and its object is destroyed.
   fileprivate func agree(
     with peer: PublicKey, by key: CK_OBJECT_HANDLE, in session: CK_SESSION_HANDLE
   ) throws(Failure) -> SecretBytes {

@@ -15,16 +15,16 @@ public struct TokenEntry: Sendable {
   public let uses: [String]
   /// True if the key may leave the token.
   public let isExtractable: Bool
-  /// Nil for a secret key, and if the token does not hold the public key.
+  /// Nil for a secret key, and if the token does not contain the public key.
   public let publicKey: PublicKey?
 }
 
-/// The kind of a key to make in a token.
+/// The kind of a key to generate in a token.
 public enum TokenKeyKind: Sendable {
   case signing(Curve)
   /// A key on P-256 to which responses are encrypted. It also signs the request for its certificate.
   case agreement
-  /// 32 bytes, from which keys for data at rest are derived.
+  /// 32 bytes. Keys for data at rest are derived from them.
   case secret
 }
 
@@ -44,8 +44,8 @@ extension TokenModule {
     }
   }
 
-  /// Makes a key that cannot leave the token, and describes it. The name must have the new key's `object`. Without an
-  /// `id`, the key gets a random `id`.
+  /// Generates a key that cannot leave the token, and describes it. The name must have the new key's `object`. Without
+  /// an `id`, the key gets a random `id`.
   public func make(_ kind: TokenKeyKind, _ uri: TokenURI, pin: SharedSecret?) throws(TokenError) -> TokenEntry {
     guard let label = uri.label else { throw .refused("\(uri.path) must name the new key: add object=") }
     guard let id = uri.id ?? (try? Random.bytes(8)) else { throw .refused("the cryptographic library failed") }
@@ -73,7 +73,7 @@ extension TokenModule {
     [(CKA_TOKEN, .flag(true)), (CKA_LABEL, .bytes(label)), (CKA_ID, .bytes(id))]
   }
 
-  /// The key never leaves the token, and is for these uses only.
+  /// The key never leaves the token, and permits only these uses.
   private static func guarded(_ uses: [CK_ATTRIBUTE_TYPE]) -> [(CK_ATTRIBUTE_TYPE, Template.Value)] {
     [(CKA_PRIVATE, .flag(true)), (CKA_SENSITIVE, .flag(true)), (CKA_EXTRACTABLE, .flag(false))]
       + [CKA_SIGN, CKA_DERIVE, CKA_DECRYPT, CKA_UNWRAP].map { ($0, .flag(uses.contains($0))) }

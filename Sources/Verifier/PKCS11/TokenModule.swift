@@ -2,17 +2,17 @@ import Base
 import CP11Kit
 import Cryptography
 
-/// A PKCS #11 module in this process, with its sessions. There is one for each path, since a module is initialised once
-/// in a process.
+/// A PKCS #11 module in this process, with its sessions. Each path has only one, since a process initialises a module
+/// only once.
 ///
-/// After a token was reset or removed, its sessions, logins and handles are void, and only a new initialisation helps.
-/// So every such error ends the module's current life: the next call begins another.
+/// After a token is reset or removed, its sessions, logins and handles are void. Only a new initialisation helps. Every
+/// such error therefore ends the module's current life, and the next call begins another.
 public final class TokenModule: Sendable {
   private static let loaded = Locked<[String: TokenModule]>([:])
 
   let path: String
   let threads = TokenThreads()
-  // Set once; the module locks its own state (CKF_OS_LOCKING_OK). It stays loaded.
+  // The pointer is set once. The module locks its own state (CKF_OS_LOCKING_OK). The module stays loaded.
   nonisolated(unsafe) private let functions: UnsafeMutablePointer<CK_FUNCTION_LIST>
   private let access = SharedAccess()
   private let state = Locked(State())
@@ -22,10 +22,10 @@ public final class TokenModule: Sendable {
     /// Counts the module's lives. Sessions and handles are valid for one life.
     var life = 0
     var idle: [CK_SLOT_ID: [CK_SESSION_HANDLE]] = [:]
-    /// PINs that tokens have refused, which are not tried again: a token locks itself after a few attempts.
+    /// PINs that tokens have refused. They are not tried again, since a token locks itself after a few attempts.
     var refused: [(token: [UInt8], pin: SharedSecret)] = []
-    /// The time before which the module is not initialised again, since the last attempt failed. `absences` has such
-    /// times for absent tokens, by name.
+    /// The earliest time of the next initialisation, after a failed attempt. `absences` has the same for absent tokens,
+    /// by name.
     var pause: Int64 = 0
     var absences: [String: Int64] = [:]
   }
@@ -51,7 +51,7 @@ public final class TokenModule: Sendable {
     self.functions = functions
   }
 
-  /// What a call returned, if not CKR_OK.
+  /// A call's result other than CKR_OK.
   struct Failure: Error {
     let status: CK_RV
 
@@ -67,7 +67,7 @@ public final class TokenModule: Sendable {
     /// `CKR_PIN_INCORRECT (0xa0)`, or the number alone.
     var text: String {
       let number = "0x" + String(status, radix: 16)
-      // The names are libp11-kit's.
+      // The names come from libp11-kit.
       guard let name = p11_kit_strerror(status) else { return number }
       return "\(String(cString: name)) (\(number))"
     }
@@ -81,14 +81,14 @@ public final class TokenModule: Sendable {
 
   // MARK: Lives
 
-  /// A place in the current life: a slot with its logged-in token.
+  /// A location in the current life: a slot with its logged-in token.
   struct Place: Sendable {
     let life: Int
     let slot: CK_SLOT_ID
     let token: CK_TOKEN_INFO
   }
 
-  /// Finds a token, logs in, and runs the body in a session of it. Nothing else uses the module meanwhile.
+  /// Finds a token, logs in, and runs the body in a session with it. No other code uses the module meanwhile.
   func enter<R>(
     _ uri: TokenURI, pin: SharedSecret?, mayWrite: Bool = false,
     _ body: (Place, CK_SESSION_HANDLE) throws(TokenError) -> R
@@ -106,7 +106,7 @@ public final class TokenModule: Sendable {
       }
       let place = try place(of: uri)
       let session = try reporting(uri) { () throws(Failure) in try open(place.slot, mayWrite) }
-      // The last session of a token that closes logs out, so one stays.
+      // Closing a token's last session logs out, so one session stays open.
       defer { keep(session, mayWrite ? nil : place) }
       try logIn(place, session, pin, uri)
       return try body(place, session)
@@ -116,8 +116,8 @@ public final class TokenModule: Sendable {
     }
   }
 
-  /// Some modules see a new token only after a new initialisation. But one token's absence must not end the sessions of
-  /// the other tokens.
+  /// Some modules see a new token only after a new initialisation. But an absent token must not end the sessions of
+  /// other tokens.
   private func pause(_ uri: TokenURI, isAbsent: Bool) {
     let (life, isInUse) = state.withLock { ($0.life, $0.idle.contains { !$0.value.isEmpty }) }
     if !isAbsent || !isInUse { end(life) }
@@ -125,7 +125,8 @@ public final class TokenModule: Sendable {
     state.withLock { if isAbsent { $0.absences[uri.path] = end } else { $0.pause = end } }
   }
 
-  /// Runs work of a start or reload on one of the module's threads. A module that hangs then cannot block either.
+  /// Runs work of a start or reload on one of the module's threads, so that a module that hangs cannot block either.
+  /// The wait is bounded.
   func onItsThread<Value: Sendable>(
     _ uri: TokenURI, _ work: @escaping @Sendable () throws(TokenError) -> Value
   ) throws(TokenError) -> Value {
@@ -135,14 +136,14 @@ public final class TokenModule: Sendable {
       result.withLock { $0 = value }
     }
     guard hasEnded, let value = result.withLock({ $0 }) else {
-      // The other keys of a configuration need not wait as long.
+      // After one failure, the configuration's other keys need not wait as long.
       state.withLock { $0.pause = Deadline(in: Limits.tokenPause).nanoseconds }
       throw .away("\(uri.path): the module \(path) does not respond")
     }
     return try value.get()
   }
 
-  /// Makes text of a call's failure.
+  /// Describes a call's failure as text.
   func reporting<R>(_ uri: TokenURI, _ body: () throws(Failure) -> R) throws(TokenError) -> R {
     do { return try body() } catch { throw .away("\(uri.path): the module \(path): \(error.text)") }
   }
@@ -237,7 +238,8 @@ public final class TokenModule: Sendable {
 
   // MARK: Sessions
 
-  /// Runs the body in a session of this place. If the place's life is over, or ends with the body's failure, throws nil.
+  /// Runs the body in a session of this location. If the location's life is over, or ends with the body's failure,
+  /// throws nil.
   func use<R>(_ place: Place, _ body: (CK_SESSION_HANDLE) throws(Failure) -> R) throws(Failure) -> R? {
     guard access.takeShared() else { throw Failure(status: CKR_FUNCTION_FAILED) }
     do throws(Failure) {
@@ -261,7 +263,7 @@ public final class TokenModule: Sendable {
     }
   }
 
-  /// Keeps a session for later calls; nil closes it.
+  /// Stores a session for later calls; nil closes it.
   private func keep(_ session: CK_SESSION_HANDLE, _ place: Place?) {
     let isKept = place.map { place in
       state.withLock { state in
@@ -274,8 +276,8 @@ public final class TokenModule: Sendable {
   }
 }
 
-/// A lock that calls share, and that the beginning of a new life takes exclusively. Waits are bounded. While a caller
-/// waits for exclusive use, no other call begins, so that a busy token cannot block a reload.
+/// A lock that calls share. The beginning of a new life takes it exclusively. Waits are bounded. While a caller waits
+/// for exclusive use, no other call begins, so that a busy token cannot block a reload.
 private final class SharedAccess: Sendable {
   private struct State {
     var sharing = 0

@@ -12,7 +12,7 @@ struct TokenObjects {
     self.session = session
   }
 
-  /// The objects of a class, restricted by label and identifier where given.
+  /// The objects of a class, restricted by label and identifier if these are given.
   func find(_ kind: CK_OBJECT_CLASS, label: [UInt8]?, id: [UInt8]?) throws(TokenModule.Failure) -> [CK_OBJECT_HANDLE] {
     let wanted: [(CK_ATTRIBUTE_TYPE, Template.Value)?] = [
       (CKA_CLASS, .number(kind)), label.map { (CKA_LABEL, .bytes($0)) }, id.map { (CKA_ID, .bytes($0)) },
@@ -47,7 +47,7 @@ struct TokenObjects {
         + (hasPIN ? "" : ", or shows it only with a PIN; add pin-source=file:/path"))
   }
 
-  /// An attribute's value; nil if the object lacks it or does not show it.
+  /// An attribute's value; nil if the object lacks it or hides it.
   func bytes(_ type: CK_ATTRIBUTE_TYPE, of object: CK_OBJECT_HANDLE) -> [UInt8]? {
     var attribute = CK_ATTRIBUTE(type: type, pValue: nil, ulValueLen: 0)
     guard (try? module.call { $0.C_GetAttributeValue?(session, object, &attribute, 1) }) != nil,
@@ -74,7 +74,7 @@ struct TokenObjects {
     return Curve.allCases.first { $0.family == .weierstrass && $0.parameters == parameters }
   }
 
-  /// The public key beside a private key, by its identifier or, without one, its label; or in the private key itself.
+  /// The public key of a private key: found by its identifier or, without one, its label; or in the private key itself.
   func publicKey(of key: CK_OBJECT_HANDLE) -> PublicKey? {
     guard let curve = curve(of: key) else { return nil }
     let id = bytes(CKA_ID, of: key) ?? []
@@ -83,7 +83,7 @@ struct TokenObjects {
     return ((beside ?? []) + [key]).lazy.compactMap { point(of: $0, on: curve) }.first
   }
 
-  /// CKA_EC_POINT: an OCTET STRING in DER, or, from some tokens, the point alone.
+  /// CKA_EC_POINT: an OCTET STRING in DER, or, from some tokens, only the point.
   func point(of key: CK_OBJECT_HANDLE, on curve: Curve) -> PublicKey? {
     guard let value = bytes(CKA_EC_POINT, of: key) else { return nil }
     let length = 1 + 2 * curve.coordinateLength
@@ -115,7 +115,7 @@ struct Template {
 
   func use<E: Error>(_ body: (UnsafeMutablePointer<CK_ATTRIBUTE>, CK_ULONG) throws(E) -> Void) throws(E) {
     let all = values.map { (type: $0, bytes: $1.bytes) }
-    // Numbers are read as such, so each value begins where a number may.
+    // The module reads numbers in place, so each value is aligned for a number.
     let size = all.reduce(0) { $0 + ($1.bytes.count + 7) / 8 * 8 }
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(size, 8), alignment: 8)
     defer { memory.deallocate() }

@@ -1,9 +1,9 @@
 import Base
 
 /// The threads of one module. A PKCS #11 call blocks and cannot be cancelled. Its caller therefore waits for a bounded
-/// time, and a call that hangs occupies only a thread of its module.
+/// time. A call that hangs occupies only a thread of its module.
 final class TokenThreads: Sendable {
-  /// Work with its caller. The caller is told once, either that the work has ended or that the time is over.
+  /// Work with its caller. The caller is told once: either the work has ended, or its time is over.
   private final class Job: Sendable {
     private struct State {
       var hasBegun = false
@@ -40,7 +40,7 @@ final class TokenThreads: Sendable {
   private struct State {
     var threads = 0
     var waiting: [Job] = []
-    /// The end of a turn, since a thread last took work.
+    /// The end of the turn that began when a thread last took work.
     var turn: Deadline?
   }
 
@@ -62,7 +62,7 @@ final class TokenThreads: Sendable {
     }
   }
 
-  /// Runs the work, and blocks this thread until it has ended; false if it has not ended in time.
+  /// Runs the work, and blocks this thread until it ends. Returns false if it does not end in time.
   func wait(for work: @escaping @Sendable () -> Void) -> Bool {
     let hasEnded = Locked(false)
     let job = Job {
@@ -84,7 +84,8 @@ final class TokenThreads: Sendable {
   private func add(_ job: Job) -> Bool {
     let (isAdded, needsThread) = state.withLock { state in
       let isBusy = state.threads >= Limits.tokenThreads
-      // While all threads hang, work is refused at once: waiting requests would block those that need no token.
+      // While all threads hang, work is refused at once. Otherwise waiting requests would block those that need no
+      // token.
       let isHanging = isBusy && state.turn?.isPast == true
       guard state.waiting.count < Limits.tokenQueue, !isHanging else { return (false, false) }
       state.waiting.append(job)
@@ -99,7 +100,7 @@ final class TokenThreads: Sendable {
     return isAdded
   }
 
-  /// Does the waiting work, except for callers that have gone, and then ends.
+  /// Does the waiting work and then ends. Skips work whose callers have gone.
   private func loop() {
     while let job = state.withLock({ state in
       if state.waiting.isEmpty { state.threads -= 1 }

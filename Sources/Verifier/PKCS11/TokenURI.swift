@@ -4,18 +4,18 @@ import Glibc
 
 /// The name of a key in a token (RFC 7512): `pkcs11:token=mdoc;object=reader-1?pin-source=file:/run/credentials/…`.
 ///
-/// Of the path, the attributes of module, slot, token and object are read; of the query, `module-path` and
-/// `pin-source`. A PIN in the name itself is refused: names are in configurations, process lists and logs.
+/// The attributes of module, slot, token and object are read from the path; `module-path` and `pin-source` are read
+/// from the query. A PIN in the name itself is refused, since names appear in configurations, process lists and logs.
 public final class TokenURI: Sendable {
   public static let scheme = "pkcs11:"
 
-  // Set once and only read: libp11-kit changes nothing in it after it is parsed.
+  // The pointer is set once and only read. libp11-kit changes nothing in it after parsing.
   nonisolated(unsafe) let pointer: OpaquePointer
-  /// The path, without the query: enough to recognise the key in messages.
+  /// The path without the query, which suffices to recognise the key in messages.
   public let path: String
-  /// The absolute path of the module that reaches the token.
+  /// The absolute path of the token's module.
   public let modulePath: String?
-  /// The absolute path of the file that holds the PIN.
+  /// The absolute path of the PIN's file.
   public let pinFile: String?
 
   public init(_ text: String) throws(TokenError) {
@@ -85,10 +85,10 @@ public final class TokenURI: Sendable {
   }
 }
 
-/// The reason why a key in a token cannot be used, as text for the person who configures it. Never holds a PIN.
+/// The reason why a key in a token cannot be used, as text for the person who configures it. It never contains a PIN.
 public struct TokenError: Error, Sendable, Hashable {
   public let detail: String
-  /// True if the token did not do its work now, but may do it later.
+  /// True if the token cannot do its work now, but may do it later.
   public let isTemporary: Bool
   /// True if the module works, but has no such token.
   var isAbsent = false

@@ -20,7 +20,7 @@ public final class Certificate: Sendable {
   public let extensions: CertificateExtensions
   /// The facts that only the rules of a profile examine.
   let facts: ProfileFacts
-  /// The signature; nil if the algorithm is not supported, or the certificate states two.
+  /// The signature; nil if the algorithm is not supported, or if the certificate states two algorithms.
   private let signature: CertificateSignature?
 
   /// Parses exactly one DER certificate: no trailing bytes, every extension at most once and well-formed.
@@ -57,11 +57,11 @@ public final class Certificate: Sendable {
   /// True if issuer and subject have the same name (RFC 5280, 3.2). The issuer may nevertheless be another authority.
   public var isSelfIssued: Bool { subject.der == issuer.der }
 
-  /// True for a root: issuer and subject are the same, and the certificate's own key has signed it. Name and key
-  /// identifiers decide if the signature's algorithm is unsupported.
+  /// True for a root: issuer and subject are the same, and the certificate's own key signed it. If the signature's
+  /// algorithm is unsupported, name and key identifiers decide.
   public var isSelfSigned: Bool { chainsByName(to: self) && (isSigned(by: self) || !isVerifiable(by: self)) }
 
-  /// True if the mock issuer made it.
+  /// True if the mock issuer issued it.
   public var isMock: Bool { extensions.oids.contains(MockCertificateMarker.oid) }
 
   /// The DER of an extension's value; nil if the certificate lacks the extension. Parses the certificate again.
@@ -82,12 +82,12 @@ public final class Certificate: Sendable {
   }
 }
 
-/// OpenSSL's form of exactly one certificate; the caller must free it.
+/// OpenSSL's representation of exactly one certificate. The caller must free it.
 func parsedCertificate(_ bytes: [UInt8]) -> OpaquePointer? {
   parsed(bytes, into: X509_new_ex(ParsingContext.library, nil), d2i_X509, X509_free)
 }
 
-/// OpenSSL's form of exactly one object, without trailing bytes; the caller must free it.
+/// OpenSSL's representation of exactly one object, without trailing bytes. The caller must free it.
 func parsed(
   _ bytes: [UInt8], into empty: OpaquePointer?,
   _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
@@ -107,8 +107,8 @@ func parsed(
   }
 }
 
-/// True if the bytes are the object's only encoding in DER. OpenSSL also reads BER. Anyone could then make countless
-/// trusted certificates from one, by long lengths and segmented strings outside the signed part.
+/// True if the bytes are the object's unique DER encoding. OpenSSL also reads BER. With long lengths and segmented
+/// strings outside the signed part, anyone could make countless trusted certificates from one.
 func isEncoding(
   _ bytes: [UInt8], of object: OpaquePointer,
   _ encode: (OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
@@ -122,7 +122,7 @@ func isEncoding(
 
 /// The reason why bytes are not a usable certificate.
 public struct CertificateError: Error, Sendable, Hashable {
-  /// The fault, as the rest of a sentence that begins with the certificate's name.
+  /// The fault, as the end of a sentence that begins with the certificate's name.
   public let detail: String
 
   private init(_ detail: String) { self.detail = detail }
@@ -159,7 +159,7 @@ public struct DistinguishedName: Sendable, Hashable {
 /// parsing. Decoding would take locks, and cost ten times as much as all other parsing. `SubjectPublicKey` imports the
 /// key instead.
 enum ParsingContext {
-  // Written once, never freed; OpenSSL's library contexts may be used from any thread.
+  // It is written once and never freed. Any thread may use OpenSSL's library contexts.
   nonisolated(unsafe) static let library: OpaquePointer? = {  // proof above
     let library = OSSL_LIB_CTX_new()
     // Without any provider OpenSSL would load the default one at the first use.
@@ -169,7 +169,7 @@ enum ParsingContext {
 
 /// The textual encoding of certificates (RFC 7468).
 public enum PEM {
-  /// The DER of every `CERTIFICATE` block, in order; nil if a block is not opened, not closed or not base64.
+  /// The DER of every `CERTIFICATE` block, in order. Nil if a block lacks its begin or end line, or is not base64.
   public static func certificates(in text: String) -> [[UInt8]]? {
     var certificates: [[UInt8]] = []
     var base64: String?
@@ -231,8 +231,8 @@ private func attribute(_ nid: Int32, of name: OpaquePointer) -> String? {
   return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
 }
 
-/// The content octets of a serial number, without leading zeros. OpenSSL keeps only the magnitude of a negative number,
-/// so the octets are encoded again.
+/// The content octets of a serial number, without leading zeros. OpenSSL stores only the magnitude of a negative
+/// number, so the octets are encoded again.
 func serialNumberOctets(_ number: UnsafePointer<ASN1_INTEGER>) -> [UInt8]? {
   guard ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER else { return octets(number) }
   var output: UnsafeMutablePointer<UInt8>?
@@ -257,9 +257,9 @@ func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
     date: date, hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
 }
 
-/// The key that a certificate certifies (RFC 5480; RFC 8410), imported from the bytes of the certificate.
+/// The certified public key (RFC 5480; RFC 8410), imported from the certificate's bytes.
 enum SubjectPublicKey {
-  /// Nil for a key that is not on one of the standard's curves: RSA, explicit parameters, hybrid or wrong points.
+  /// Nil for a key outside the standard's curves: RSA, explicit parameters, hybrid or wrong points.
   static func key(of x509: OpaquePointer) -> PublicKey? {
     var algorithm: UnsafeMutablePointer<X509_ALGOR>?
     guard let info = X509_get_X509_PUBKEY(x509), let bits = X509_get0_pubkey_bitstr(x509),

@@ -5,13 +5,13 @@ import Cryptography
 // Facts about one certificate, or about two adjacent certificates of a path.
 
 extension Certificate {
-  /// True if each certificate is signed by the next one, and has the name of that certificate's subject as its issuer.
+  /// True if the next certificate's key signed each certificate, and its subject's name is each certificate's issuer.
   public static func isChain(_ certificates: [Certificate]) -> Bool {
     zip(certificates, certificates.dropFirst()).allSatisfy { $0.chainsByName(to: $1) && $0.isSigned(by: $1) }
   }
 
-  /// True if the other certificate is this certificate's issuer by name, and also by key identifier if both
-  /// certificates state it.
+  /// True if the other certificate is this certificate's issuer by name. If both state a key identifier, these must
+  /// match too.
   func chainsByName(to issuer: Certificate) -> Bool {
     self.issuer.der == issuer.subject.der && chainsByKeyIdentifier(to: issuer)
   }
@@ -43,8 +43,8 @@ extension Certificate {
   /// Unprocessed constraints on the certificates below it. A path with such an intermediate is rejected.
   var unprocessedConstraints: Set<String> { extensions.oids.intersection(CertificateExtensions.constraints) }
 
-  /// True if the certificate may certify signers for any of the purposes. Its own purposes restrict the certificates
-  /// below it.
+  /// True if the certificate may certify signers for at least one of the purposes. Its own purposes restrict the
+  /// certificates below it.
   func mayCertify(forPurposes purposes: Set<String>) -> Bool {
     guard let own = extensions.extendedKeyUsage else { return true }
     return own.contains(CertificateExtensions.OID.anyExtendedKeyUsage) || !purposes.isDisjoint(with: own)
@@ -101,7 +101,7 @@ struct CertificateSignature: Sendable {
     self.toBeSigned = toBeSigned
   }
 
-  /// True if the signature verifies over the object's own bytes, with a key on a curve of its algorithm.
+  /// True if the signature verifies over the object's own bytes. The key's curve must fit the algorithm.
   func isValid(in der: [UInt8], key: PublicKey) -> Bool {
     switch algorithm {
     case .ecdsa(let hash):
@@ -121,7 +121,8 @@ func wholeBytes(_ bits: UnsafePointer<ASN1_BIT_STRING>) -> [UInt8]? {
   bits.pointee.flags & 0x07 == 0 ? octets(bits) : nil
 }
 
-/// The range of TBSCertificate or TBSCertList: the first element inside the object, head included, of definite length.
+/// The range of TBSCertificate or TBSCertList: the first element inside the object, including its head, of definite
+/// length.
 private func signedRange(of der: [UInt8]) -> Range<Int>? {
   der.withUnsafeBufferPointer { buffer in
     guard let start = buffer.baseAddress, let certificate = content(from: start, count: buffer.count),

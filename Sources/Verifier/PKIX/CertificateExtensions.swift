@@ -54,7 +54,7 @@ public struct CertificateExtensions: Sendable {
     OID.authorityKeyIdentifier, OID.extendedKeyUsage,
   ]
 
-  /// Extensions that restrict the certificates below (RFC 5280, 6.1.4 (a)–(b), (g)–(j)) and are not processed here.
+  /// Extensions that restrict the certificates below, and are not processed here (RFC 5280, 6.1.4 (a)–(b), (g)–(j)).
   static let constraints: Set<String> = [
     OID.policyMappings, OID.nameConstraints, OID.policyConstraints, OID.inhibitAnyPolicy,
   ]
@@ -75,7 +75,7 @@ public struct CertificateExtensions: Sendable {
 
     var flags = Self.flags(of: x509)
     if flags & Int64(EXFLAG_INVALID) != 0, let rest = Self.withoutListAddresses(x509) {
-      // OpenSSL stops reading extensions once it considers a certificate invalid.
+      // OpenSSL stops reading extensions when it considers a certificate invalid.
       defer { X509_free(rest) }
       flags = Self.flags(of: rest)
       if flags & Int64(EXFLAG_INVALID) == 0 {
@@ -123,7 +123,7 @@ public struct CertificateExtensions: Sendable {
       guard let value = X509V3_EXT_d2i(entry) else { return dottedIdentifier(X509_EXTENSION_get_object(entry)) ?? "" }
       ASN1_item_free(OpaquePointer(value), item)
     }
-    // The extension contradicts itself: its path length is negative, or the certificate is not for an authority.
+    // The extension contradicts itself: its path length is negative, or its certificate is not for an authority.
     return OID.basicConstraints
   }
 
@@ -152,7 +152,7 @@ func dottedIdentifier(_ object: OpaquePointer?) -> String? {
   }
 }
 
-/// Names of any kind (RFC 5280, 4.2.1.6), as far as mdoc's profiles distinguish them.
+/// Names of any kind (RFC 5280, 4.2.1.6), in the categories that mdoc's profiles distinguish.
 struct GeneralNames: Sendable {
   enum Name: Sendable, Hashable {
     case uri(String), dNSName(String), rfc822Name, directoryName, other
@@ -187,9 +187,9 @@ struct GeneralNames: Sendable {
 }
 
 /// The addresses of the issuer's revocation list in a certificate (RFC 5280, 4.2.1.13). ISO/IEC 18013-5, B.1 requires
-/// the URI of a list for all reasons, issued by the certificate's own issuer.
+/// the URI of a list for all reasons that the certificate's own issuer issues.
 public struct CRLDistributionPoints: Sendable, Hashable {
-  /// The URIs of the points that can be used, in their order, of any scheme.
+  /// The URIs of the usable points, in order, of any scheme.
   public let uris: [String]
   /// The flaws of the other points, and of the other names of the usable points.
   public let flaws: Set<Flaw>

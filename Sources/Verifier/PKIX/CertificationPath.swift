@@ -1,11 +1,11 @@
 import Base
 import COpenSSL
 
-/// The certificates from a signer to an anchor, with the facts about each certificate that RFC 5280, 6.1 requires.
+/// The certificates from a signer to an anchor, with the facts that RFC 5280, 6.1 requires of each certificate.
 /// `PathValidator` checks them for document signers, and `SignerPath` for signers of lists. Each has its own codes and
 /// exceptions.
 struct CertificationPath {
-  /// The signer first, the anchor last; a single certificate if the signer is itself the anchor.
+  /// The signer first, the anchor last. A single certificate if the signer is itself the anchor.
   let certificates: [Certificate]
   let links: [Link]
 
@@ -50,7 +50,7 @@ struct CertificationPath {
 
     var isCA: Bool { certificate.extensions.isCA }
 
-    /// Only an anchor may lack the extension keyUsage: the configuration then decides its permitted uses.
+    /// Only an anchor may lack the extension keyUsage. The configuration then decides on its uses.
     var hasCertifyingKey: Bool { certificate.extensions.keyUsage.map { $0.contains(.keyCertSign) } ?? isAnchor }
 
     var allowsLength: Bool { certificate.extensions.pathLength.map { intermediatesBelow <= $0 } ?? true }
@@ -87,7 +87,7 @@ extension CertificationPath {
     return "\(role), \(certificates[index].label),"
   }
 
-  /// The faults of all certificates as text, each with the certificate's name; `words` returns nil for a certificate
+  /// The faults of all certificates as text, each with the certificate's name. `words` returns nil for a certificate
   /// without a fault.
   func faults(_ words: (Int, Certificate) -> String?) -> String {
     certificates.enumerated().compactMap { index, certificate in
@@ -96,7 +96,7 @@ extension CertificationPath {
     .joined(separator: "; ")
   }
 
-  /// The links that break a rule, with the words between the certificate and its issuer.
+  /// The links that break a rule. `words` connects a certificate and its issuer in the text.
   func linkFaults(_ words: (Link) -> String?) -> String {
     faults { index, _ in
       index < links.count ? words(links[index]).map { "\($0) \(name(index + 1).dropLast())" } : nil
@@ -128,7 +128,8 @@ extension TrustAnchor {
 }
 
 extension Certificate {
-  /// The certificate's name in findings: the beginning of its SHA-256, and its common name, made safe to show.
+  /// The certificate's name in findings: the beginning of its SHA-256, and its common name in a form that is safe to
+  /// display.
   package var label: String {
     "certificate \(Hex.encode(sha256.prefix(8)))" + (subject.commonName.map { " (\"\(shown($0))\")" } ?? "")
   }

@@ -2,7 +2,7 @@ import Base
 
 /// Explains to which trust anchor a chain leads, and why it does not lead to other anchors. It makes nothing trusted.
 public struct PathExplanation: Sendable {
-  /// The result of a verifier that trusts all these anchors.
+  /// The result for a verifier that trusts all these anchors.
   public let evaluation: PathEvaluation
   /// The certificates that could be read, the document signer's first.
   public let chain: [Certificate]

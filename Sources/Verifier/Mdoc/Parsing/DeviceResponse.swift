@@ -157,7 +157,7 @@ final class Document: Sendable {
   let deviceSigned: DeviceSigned?
   /// The tolerated deviations (`Deviation`), each with its member.
   let deviations: [String]
-  /// Whether the document or one of its items has a member of no standard.
+  /// Whether the document or one of its items has a member that no standard defines.
   let leavesUnread: Bool
 
   init(parsing item: CBORItem) throws(MdocParseError) {
@@ -177,7 +177,7 @@ final class Document: Sendable {
       try reader.inside("deviceSigned") { () throws(MdocParseError) in try DeviceSigned(parsing: item) }
     }
     deviations += deviceSigned?.deviations.map { "deviceSigned.\($0)" } ?? []
-    // `errors` is unsigned and not read: only its deviations are recorded.
+    // `errors` is unsigned and not read. Only its deviations are recorded.
     Deviation.noteIfEmpty("errors", Deviation.member("errors", of: item, into: &deviations), into: &deviations)
     self.deviations = deviations
     leavesUnread =
@@ -240,7 +240,7 @@ struct IssuerSignedItem: Sendable {
     guard let item = tagged.embedded else { throw MdocParseError(.itemNotTag24, ": not a byte string with tag 24") }
     let reader = StructureParser(code: .itemMalformed)
     digestInput = tagged.encoded
-    // Reads the map in one pass: four look-ups for each of many items would be slow.
+    // Read the map in one pass, since four look-ups for each of many items would be slow.
     var digestID: CBORItem?
     var random: CBORItem?
     var identifier: CBORItem?

@@ -7,7 +7,7 @@ public struct MdocParseError: Error, Sendable, Hashable {
   /// The index of the malformed document; nil if the fault is in no document.
   public let document: Int?
   /// The faulty member or item, as a path of the standard's names and of indices: `documents[0].docType is missing`.
-  /// The path contains no name that a wallet chose. Nil if the bytes as a whole are faulty.
+  /// The path never contains a name that a wallet chose. Nil if the bytes as a whole are faulty.
   public let detail: String?
 
   package init(_ code: Code, _ detail: String? = nil, document: Int? = nil) {
@@ -21,15 +21,15 @@ public struct MdocParseError: Error, Sendable, Hashable {
     self.init(error.code, Recognition.mistake(bytes, for: expected) ?? "at byte \(error.offset)")
   }
 
-  /// The same fault, described by the recognized form (`Recognition`), if the form was recognized. Recognition is tried
-  /// only after reading has failed: it costs more than reading, and rejects nothing itself.
+  /// The same fault, described by the recognized form (`Recognition`) if there is one. Recognition is attempted only
+  /// after reading has failed. It costs more than reading, and rejects nothing itself.
   package func explained(_ mistake: String?) -> MdocParseError {
     mistake.map { MdocParseError(code, $0, document: document) } ?? self
   }
 
   public var check: Check { Check(code, .failed, detail: detail) }
 
-  /// The same fault, with the enclosing member or item put before its path.
+  /// The same fault, with the enclosing member or item prepended to its path.
   fileprivate func inside(_ member: String, document: Int?) -> MdocParseError {
     let joined = detail.map { $0.first == "[" || $0.first == ":" ? member + $0 : "\(member).\($0)" }
     return MdocParseError(code, joined ?? member, document: self.document ?? document)
@@ -47,9 +47,9 @@ extension CBORItem {
   }
 }
 
-/// Reads members of CBOR structures. The error for a missing member or a wrong shape states the member.
+/// Reads members of CBOR structures. The error for a missing or malformed member states the member.
 package struct StructureParser {
-  /// The code for a member that is missing or of another type.
+  /// The code for a member that is missing or has another type.
   let code: Code
 
   package init(code: Code) { self.code = code }
@@ -82,7 +82,7 @@ package struct StructureParser {
     try unsigned(member(key, of: item), key)
   }
 
-  // In these functions, the name appears in errors: a member's name, or a phrase for an item of a list.
+  // The name in these functions appears in errors. It is a member's name, or a phrase for an item of a list.
 
   package func entries(_ item: CBORItem, _ name: String) throws(MdocParseError) -> CBOREntries {
     guard let entries = item.entries else { throw mismatch(item, name, "not a map") }

@@ -19,7 +19,7 @@ final class MobileSecurityObject: Sendable {
   /// The entries of `valueDigests` by namespace; nil if there are 32 namespaces or fewer.
   private let digestsByNamespace: [UTF8Key: CBORItem]?
 
-  /// - Parameter payload: the byte string that IssuerAuth carries, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
+  /// - Parameter payload: the byte string in IssuerAuth, `bstr .cbor #6.24(bstr .cbor MobileSecurityObject)`.
   init(parsing payload: CBORItem) throws(MdocParseError) {
     let outer: CBORItem
     do {

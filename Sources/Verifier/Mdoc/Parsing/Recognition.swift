@@ -2,9 +2,9 @@ import Base
 import CBOR
 
 /// Recognises the form of an unexpected input, such as hexadecimal text instead of bytes, or an IssuerSigned instead of
-/// a DeviceResponse. It only explains a rejection: nothing is accepted because of it.
+/// a DeviceResponse. It only explains a rejection, and never causes acceptance.
 ///
-/// It examines only forms and names of the standards, so that its output holds nothing personal.
+/// It examines only standard forms and names, so that its output contains no personal data.
 package enum Recognition {
   package static let deviceResponse = "a DeviceResponse"
   package static let appleEnvelope = "an HPKEEnvelope of Apple"
@@ -14,7 +14,7 @@ package enum Recognition {
   package static let encryptedJWT = JWTForm.encrypted.rawValue
   package static let json = "JSON text"
 
-  // `this is …, not …`; nil for an input that is not recognized, or is of the expected form.
+  // `this is …, not …`; nil for an input that is not recognized or has the expected form.
 
   package static func mistake(_ bytes: [UInt8], for expected: String) -> String? {
     sentence(name(of: bytes), expected)
@@ -36,13 +36,14 @@ package enum Recognition {
     if bytes.isEmpty { return "empty" }
     if let text = name(ofText: bytes) { return text }
     if let item = try? CBORItem(parsing: bytes) { return name(of: item) }
-    // Hexadecimal digits are also characters of base64. A long text of only these digits is surely hexadecimal.
+    // Hexadecimal digits are also characters of base64. A long text of only these digits is therefore assumed to be
+    // hexadecimal.
     let digits = bytes.count >= 24 ? Array(Base64.encode(bytes.prefix(bytes.count / 3 * 3)).utf8) : []
     return !digits.isEmpty && digits.allSatisfy(hexDigits.contains)
       ? "hexadecimal text that was decoded as base64" : nil
   }
 
-  /// The form of a text; nil if the form is not recognized, or for a CBOR structure, whose first byte is not ASCII.
+  /// The form of a text. Nil if the form is not recognized, or for a CBOR structure, whose first byte is not ASCII.
   package static func name(ofText bytes: some BidirectionalCollection<UInt8>) -> String? {
     let white = [0x20, 0x09, 0x0a, 0x0d] as [UInt8]
     guard let start = bytes.firstIndex(where: { !white.contains($0) }),

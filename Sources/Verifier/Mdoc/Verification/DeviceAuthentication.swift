@@ -4,7 +4,7 @@ import COSE
 import Cryptography
 
 /// mdoc authentication (ISO/IEC 18013-5:2021, 9.1.3): the device key, the elements that it may sign, and its signature
-/// or MAC over our transcript.
+/// or MAC over this verifier's transcript.
 struct DeviceAuthentication {
   let document: Document
   let mso: MobileSecurityObject
@@ -56,8 +56,8 @@ struct DeviceAuthentication {
     }
   }
 
-  /// DeviceAuthenticationBytes over our transcript. The message's payload must be detached (9.1.3.6). Attaching these
-  /// same bytes is a tolerated deviation (`Deviation`).
+  /// DeviceAuthenticationBytes over this verifier's transcript. The message's payload must be detached (9.1.3.6).
+  /// Attaching these same bytes is a tolerated deviation (`Deviation`).
   private func bytes(besides payload: CBORItem?) throws(COSEError) -> [UInt8] {
     let bytes = Self.bytes(of: document, over: transcript)
     guard let payload, payload.bytes?.elementsEqual(bytes) != true else { return bytes }
@@ -157,7 +157,7 @@ struct DeviceAuthentication {
   }
 
   /// DeviceAuthenticationBytes (9.1.3.4): `#6.24(bstr .cbor ["DeviceAuthentication", SessionTranscript, DocType,
-  /// DeviceNameSpacesBytes])`. DeviceNameSpacesBytes are the bytes as received.
+  /// DeviceNameSpacesBytes])`. DeviceNameSpacesBytes are the received bytes.
   static func bytes(of document: Document, over transcript: SessionTranscript) -> [UInt8] {
     var array: [UInt8] = []
     array.reserveCapacity(transcript.encoded.count + 256)

@@ -114,20 +114,21 @@ struct DocumentVerification {
     [.msoVersionUnsupported, .digestAlgorithmUnsupported, .msoDocTypeMismatch] + DigestCheck.codes
     + ValidityCheck.codes + [.issuerJurisdictionMismatch] + DeviceAuthentication.codes
 
-  /// Every check of one document before revocation and acceptance, in the order in which they are made.
+  /// Every check of one document before revocation and acceptance, in order of execution.
   static let codes: [Code] = [.docTypeNotRequested] + IssuerAuthentication.codes + afterSignature
 }
 
-/// Recognises responses of Apple's simulator and developer profile (sample archive, README), to reject them with their
-/// own codes. Such responses have no document signer. A certificate with a bad signature is a forgery, not a mock.
+/// Recognises responses of Apple's simulator and developer profile (sample archive, README). They are rejected with
+/// their own codes. Such responses have no document signer. A certificate with a bad signature is a forgery, not a
+/// mock.
 struct AppleMockRecognition {
   let document: Document
   let transcript: SessionTranscript
 
-  /// The code to reject with; nil if the document is not a mock.
+  /// The code for the rejection; nil if the document is not a mock.
   var code: Code? {
     // The last of the message's four fields is the signature, which is blank in a mock. The signature is examined
-    // first: the rest of a real document's message need not be read here.
+    // first, so that the rest of a real document's message need not be read here.
     guard let last = document.issuerAuth?.elements?.dropFirst(3).first(where: { _ in true }), isBlank(last.bytes ?? []),
       let issuer = document.issuerMessage
     else { return nil }

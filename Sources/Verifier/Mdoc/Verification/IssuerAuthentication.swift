@@ -11,7 +11,7 @@ struct IssuerAuthentication {
   let docType: String
   let now: Timestamp
 
-  /// The issuer's signed data, with the signer. `anchor` is nil, and `path` empty, if the chain failed.
+  /// The issuer's signed data, with the signer. If the chain failed, `anchor` is nil and `path` is empty.
   struct Signed {
     let mso: MobileSecurityObject
     let signer: Certificate
@@ -110,9 +110,9 @@ struct IssuerAuthentication {
 }
 
 extension CheckList {
-  /// Records one check for each possible failure, in the order of the search for failures: the verdict's check as
-  /// failed, the checks before it as passed, and the checks after it as not run. If no check belongs to the verdict,
-  /// records all checks as passed.
+  /// Records one check for each possible failure, in the order of the search. The verdict's check is recorded as
+  /// failed, the checks before it as passed, and the checks after it as not run. If the verdict has no check, records
+  /// all checks as passed.
   mutating func note<Verdict: Equatable>(
     _ verdict: Verdict, in order: [(verdict: Verdict, code: Code)], _ detail: @autoclosure () -> String
   ) {

@@ -9,7 +9,7 @@ import PKIX
 public struct MdocVerifier: Sendable {
   public var trust: any IssuerTrust
   /// The allowed clock skew, in seconds. It applies only to validFrom, validUntil, the validity of certificates, and
-  /// the check that nothing is signed in the future.
+  /// the rule that nothing is signed in the future.
   public var clockSkew: Int64
   /// Whether a deviation from a certificate or data profile rejects the response.
   public var isStrict: Bool
@@ -31,7 +31,7 @@ public struct MdocVerifier: Sendable {
     self.revocation = revocation
   }
 
-  /// Makes every check that needs no other data, and lists the revocation checks that need publishers' lists.
+  /// Makes every check that needs no other data. Lists the revocation checks, which need publishers' lists.
   /// - Parameters:
   ///   - request: nil accepts every verified element of every verified document.
   ///   - earlierChecks: the protocol's own checks, for the report.
@@ -51,9 +51,9 @@ public struct MdocVerifier: Sendable {
       ).run(into: &responseChecks)
     }
     var satisfied: Set<Int> = []
-    /// The index of the requested document that a returned document satisfies; nil if no unsatisfied request asks for
-    /// the type. Each request is satisfied once. If the response has no query, the second document of a type satisfies
-    /// the second request for that type.
+    /// The index of the requested document that a returned document satisfies; nil if no unsatisfied request has its
+    /// type. Each request can be satisfied only once. If the response has no query, the second document of a type
+    /// satisfies the second request for that type.
     func match(_ docType: String, query: PresentedResponse.Query?) -> Int? {
       let index = request?.documents.indices.first { index in
         (query == nil || query?.index == index) && !satisfied.contains(index)
@@ -64,7 +64,7 @@ public struct MdocVerifier: Sendable {
     }
     let plain = presented.parts.flatMap { part in part.response.documents.map { (document: $0, query: part.query) } }
     var documents = plain.enumerated().map { index, item in
-      // All documents are signed over the same transcript, so only the first document is tried with the alternatives.
+      // All documents are signed over the same transcript, so the alternatives are tried only for the first document.
       // Otherwise a wallet could make the verifier check thousands of signatures, on a curve of its choice.
       let verification = DocumentVerification(
         document: item.document, transcript: presented.transcript, readerKey: presented.readerKey,
@@ -82,7 +82,7 @@ public struct MdocVerifier: Sendable {
       let index = ZkDocument.docType(of: item).flatMap { match($0, query: query) }
       let verification = ProofVerification(
         item: item, transcript: presented.transcript, request: request, requestIndex: index, verifier: self, now: now)
-      // Verifying a proof is expensive: stop at the first failed check.
+      // Verifying a proof is expensive. Stop at the first failed check.
       let mayProve = !responseChecks.hasFailed && !documents.contains(where: \.checks.hasFailed)
       var document = verification.run(mayProve: mayProve)
       document.requestIndex = index
@@ -94,14 +94,14 @@ public struct MdocVerifier: Sendable {
         documents: documents))
   }
 
-  /// True if the request asks for proofs. Without a request, true if the verifier can verify proofs.
+  /// True if the request includes proofs. Without a request, true if the verifier can verify proofs.
   func readsProofs(of request: PresentationRequest?) -> Bool {
     request?.documents.contains { $0.proofs != nil } ?? (proofs != nil)
   }
 
-  /// Every check of a response, then of each document, in the order in which they are made. The first failed check
-  /// gives the rejection its code, so the order of the checks affects the result. A protocol's checks of its envelope
-  /// precede these checks. Unreadable bytes are reported at the check that finds them.
+  /// Every check of a response, then of each document, in order of execution. The first failed check gives the
+  /// rejection its code, so the order of the checks affects the result. A protocol's checks of its envelope precede
+  /// these checks. Unreadable bytes are reported by the check that detects them.
   static let responseChecks: [Code] = ResponseCheck.codes + [.documentMissing, .nothingDisclosed]
   static let documentChecks: [Code] = DocumentVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
   static let proofChecks: [Code] = ProofVerification.codes + RevocationCheck.codes + AcceptanceRules.codes
@@ -128,7 +128,7 @@ public protocol IssuerTrust: Sendable {
   func evaluate(chain: [ArraySlice<UInt8>], docType: String, at now: Timestamp, skew: Int64) -> PathEvaluation
 }
 
-/// A response after its own checks, before the revocation status is known. Its data cannot be read here: only the
+/// A response after its own checks, with its revocation status still unknown. Its data cannot be read here. Only the
 /// verdict gives access to them.
 public struct Authentication: ~Copyable, Sendable {
   /// The questions for publishers; empty if the policy asks nothing, no status is declared, or no issuer is trusted.
@@ -204,7 +204,7 @@ struct AuthenticatedResponse: Sendable {
   }
 }
 
-/// One document after every check that needs no other data. `conclude` adds the evidence on revocation.
+/// One document after every check that needs no external data. `conclude` adds the evidence on revocation.
 struct AuthenticatedDocument: Sendable {
   let docType: String
   let checks: CheckList
@@ -212,8 +212,8 @@ struct AuthenticatedDocument: Sendable {
   var deviations: [String] = []
   /// The content; nil if the issuer, its signature or the device was not authenticated.
   var content: Content?
-  /// The check of revocation; nil if the policy asks nothing, the issuer is not trusted, or its signature is not valid:
-  /// lists are fetched only from addresses that a trusted issuer signed.
+  /// The check of revocation. Nil if the policy asks nothing, the issuer is not trusted, or its signature is invalid.
+  /// Lists are fetched only from addresses that a trusted issuer signed.
   var revocation: RevocationCheck?
   /// The index of the requested document that this document satisfies; nil if it satisfies none.
   var requestIndex: Int?
@@ -263,8 +263,8 @@ struct AuthenticatedDocument: Sendable {
       verified: VerifiedDocument(docType: docType, content, revocation: status), report: report)
   }
 
-  /// In strict mode a warning becomes a failure, except a warning about revocation: the relying party chose to allow an
-  /// undetermined status.
+  /// In strict mode a warning becomes a failure. Warnings about revocation remain warnings, since the relying party
+  /// chose to allow an undetermined status.
   private func report(_ checks: CheckList, isStrict: Bool) -> DocumentReport {
     let docType = shown(docType, limit: 256)
     guard isStrict else { return DocumentReport(docType: docType, checks: checks.checks) }

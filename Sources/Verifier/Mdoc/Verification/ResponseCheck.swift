@@ -26,7 +26,7 @@ struct ResponseCheck {
     Self.note(response.deviations, isStrict: isStrict, into: &checks)
   }
 
-  /// Records tolerated deviations (`Deviation`). Deviations in signed data are found later than other deviations.
+  /// Records tolerated deviations (`Deviation`). Deviations in signed data are found later than the others.
   static func note(_ deviations: [String], isStrict: Bool, into checks: inout CheckList) {
     let shown = deviations.prefix(Limits.reportedFaults).joined(separator: "; ")
     let more = deviations.count - Limits.reportedFaults
@@ -34,7 +34,7 @@ struct ResponseCheck {
       deviations.isEmpty, .responseDeviation, shown + (more > 0 ? "; and \(more) more" : ""), isStrict: isStrict)
   }
 
-  /// Every check of one response, in the order in which they are made.
+  /// Every check of one response, in order of execution.
   static let codes: [Code] = [
     .responseVersionUnsupported, .responseStatusNotOK, .documentErrorsPresent, .zeroKnowledgeUnsupported,
     .zkPlainNotAccepted, .encryptedDocumentsUnsupported, .documentsMissing, .documentUnexpected, .responseDeviation,
@@ -42,7 +42,7 @@ struct ResponseCheck {
 
   /// The second edition has three kinds of documents. Encrypted documents are never read here, and proofs only if
   /// requested. A response without any readable document is rejected. Otherwise unreadable documents are skipped, and
-  /// the report says so.
+  /// the report states this.
   private func checkKinds(isOK: Bool, _ checks: inout CheckList) {
     let hasDocuments = count > 0
     let others = [
@@ -70,16 +70,16 @@ struct ResponseCheck {
     }
   }
 
-  /// The documents of the kinds that are read.
+  /// The documents whose kind is read.
   private var count: Int { response.documents.count + (readsProofs ? response.zkDocuments.count : 0) }
 
-  /// The types of the documents of the kinds that are read.
+  /// The types of the documents whose kind is read.
   private var returned: [String] {
     response.documents.map(\.docType) + (readsProofs ? response.zkDocuments.compactMap(ZkDocument.docType) : [])
   }
 
-  /// Whether plain documents may be in this response: the query asks for plain documents, the response has no proof,
-  /// and no proof of their type is required.
+  /// Whether this response may contain plain documents. The query must request plain documents, the response must have
+  /// no proof, and no proof of their type may be required.
   private var plainIsAccepted: Bool {
     switch part.query?.kind {
     case .proof: response.documents.isEmpty
@@ -89,15 +89,15 @@ struct ResponseCheck {
     }
   }
 
-  /// Whether the version is `1.` and digits: minor versions only add members (the second edition has 1.1).
+  /// Whether the version is `1.` and digits. Minor versions only add members (the second edition has 1.1).
   private var isMajorVersion1: Bool {
     let version = Array(response.version.utf8)
     return version.count > 2 && version.starts(with: "1.".utf8)
       && version[2...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// Whether `documentErrors` may be ignored: only if any one of several documents satisfies the request, and each
-  /// error concerns a requested document that was not returned.
+  /// Whether `documentErrors` may be ignored. This is so only if one of several documents satisfies the request, and
+  /// each error concerns a requested document that was not returned.
   private var documentErrorsAreHarmless: Bool {
     response.documentErrors.allSatisfy { docType in
       request?.requiresAllDocuments == false && request?.document(ofType: docType) != nil
@@ -107,7 +107,7 @@ struct ResponseCheck {
 
   private var isExpectedNumber: Bool {
     if let docType = part.query?.docType {
-      // A type that was not requested fails a different check (`docTypeNotRequested`).
+      // An unrequested type fails a different check (`docTypeNotRequested`).
       let isRequested = { (docType: String) in request.map { $0.document(ofType: docType) != nil } ?? true }
       return count <= 1 && returned.allSatisfy { $0.hasSameBytes(as: docType) || !isRequested($0) }
     }
@@ -129,21 +129,22 @@ struct ResponseCheck {
 /// An opened response, and the transcript that its device authentication must cover. Only a protocol makes a
 /// `PresentedResponse`, with the protocol's own transcript.
 public struct PresentedResponse: ~Copyable, Sendable {
-  /// The DeviceResponses: one for the whole request, or one for each query if every document has its own query.
+  /// The DeviceResponses. There is one for the whole request or, if every document has its own query, one for each
+  /// query.
   let parts: [Part]
   let transcript: SessionTranscript
   /// The reader's ephemeral private key, for checking a device MAC (ISO/IEC 18013-5:2021, 9.1.3.5); nil if the device
   /// must sign.
   let readerKey: PrivateKey?
-  /// Transcripts of other sessions. They show for which session the device signed, if it did not sign for this one.
-  /// They only explain a rejection: no response is accepted because of them.
+  /// Transcripts of other sessions. If the device did not sign for this session, they show for which session it signed.
+  /// They only explain a rejection, and never cause acceptance.
   let alternatives: [AlternativeTranscript]
-  /// Apple's in-app protocol: there is one document, `age_in_years` may replace age attestations, and mocks are
-  /// recognized.
+  /// Whether the rules of Apple's in-app protocol apply: one document, `age_in_years` may replace age attestations, and
+  /// mocks are recognized.
   let isAppleInApp: Bool
   /// Whether the data of a simulator's response are shown beside its rejection.
   let showsSimulatedResponses: Bool
-  /// Whether the responses' envelope holds data that was not read.
+  /// Whether the responses' envelope contains unread data.
   let leavesUnread: Bool
 
   package struct Part: Sendable {
@@ -193,16 +194,15 @@ public struct PresentedResponse: ~Copyable, Sendable {
   package var signatureInputs: [SignatureInputs] { parts.flatMap { $0.response.signatureInputs(over: transcript) } }
 }
 
-/// A transcript that a wallet may have used by mistake, with its difference from this session's: `another configured
-/// origin`.
+/// A transcript that a wallet may use by mistake, with its difference from this session's: `another configured origin`.
 ///
-/// It only explains a rejection in the report: nothing is accepted because of it.
+/// It only explains a rejection in the report, and never causes acceptance.
 public struct AlternativeTranscript: Sendable {
   /// A phrase that completes "the device signed for …". It contains configured values, never a nonce or a key.
   public let difference: String
   private let makeTranscript: @Sendable () -> SessionTranscript
 
-  /// Made only when read: a correct response needs no alternative transcript.
+  /// Made only on demand, since a correct response needs no alternative transcript.
   public var transcript: SessionTranscript { makeTranscript() }
 
   package init(_ difference: String, _ transcript: @autoclosure @escaping @Sendable () -> SessionTranscript) {
@@ -218,10 +218,10 @@ extension Array<AlternativeTranscript> {
   }
 }
 
-/// The encoded bytes of a SessionTranscript (ISO/IEC 18013-5:2021, 9.1.5.1). The verifier makes them, and never takes
-/// them from the response.
+/// The encoded bytes of a SessionTranscript (ISO/IEC 18013-5:2021, 9.1.5.1). The verifier makes them itself. They never
+/// come from the response.
 ///
-/// It holds the session's nonce, so it has no mirror and a redacted description.
+/// They contain the session's nonce, so the type has no mirror and a redacted description.
 public struct SessionTranscript: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   public let encoded: [UInt8]
 
@@ -237,7 +237,7 @@ public struct SessionTranscript: Sendable, Hashable, CustomStringConvertible, Cu
     self.encoded = encoded
   }
 
-  /// Reads a transcript in either form in use: the array, or SessionTranscriptBytes, with the array inside tag 24.
+  /// Reads a transcript in either of its two forms: the array, or SessionTranscriptBytes, with the array inside tag 24.
   public init(received bytes: [UInt8]) throws(MdocParseError) {
     let inner = (try? CBORItem(parsing: bytes))?.embedded.map { Array($0.encoded) }
     try self.init(encoded: inner ?? bytes)

@@ -14,13 +14,13 @@ public struct RevocationQuestion: Sendable, Hashable {
   public let allowsJWT: Bool
   /// The addresses from which lists of the path's certificates may be fetched.
   public let crlAddresses: CRLAddresses
-  /// Signers, besides the anchor, that are allowed for a status list.
+  /// Further signers, in addition to the anchor, that may sign a status list.
   public let statusSigners: [Certificate]
 
   public enum Subject: Sendable, Hashable {
-    /// Whether certificates of the path are on their issuers' revocation lists (ISO/IEC 18013-5:2021, B.3.2).
+    /// Asks whether certificates of the path are on their issuers' revocation lists (ISO/IEC 18013-5:2021, B.3.2).
     case certificates
-    /// The document's status in its status list or identifier list.
+    /// Asks for the document's status in its status list or identifier list.
     case status(StatusReference)
   }
 
@@ -53,8 +53,8 @@ public struct RevocationQuestion: Sendable, Hashable {
 /// The finding for one question. An unknown status never counts as good.
 public enum RevocationFinding: Sendable, Hashable {
   case good
-  /// Rejected under every policy that checks revocation. The code is `signerRevoked`, `authorityRevoked`,
-  /// `documentRevoked` or `documentSuspended`.
+  /// The document is rejected under every policy that checks revocation. The code is `signerRevoked`,
+  /// `authorityRevoked`, `documentRevoked` or `documentSuspended`.
   case revoked(Code, detail: String? = nil)
   /// The relying party's policy decides.
   case undetermined(RevocationUncertainty, detail: String? = nil)
@@ -66,7 +66,7 @@ public enum RevocationUncertainty: String, Sendable, Hashable, CaseIterable {
   case listTooLarge, unavailable
 }
 
-/// A list as its publisher signed it, with its address.
+/// A signed list as published, with its address.
 public struct RevocationList: Sendable, Hashable {
   public let address: String
   public let bytes: [UInt8]
@@ -79,10 +79,10 @@ public struct RevocationList: Sendable, Hashable {
 
 /// The findings for a response's questions. A question without a finding is undetermined.
 public struct RevocationEvidence: Sendable {
-  // A response has a handful of questions: comparing them costs less than hashing them.
+  // A response has only a few questions. Comparing them costs less than hashing them.
   private var findings: [(question: RevocationQuestion, finding: RevocationFinding)] = []
 
-  /// The signed lists on which the findings are based.
+  /// The signed lists that the findings are based on.
   public private(set) var lists: [RevocationList] = []
 
   public init() {}
@@ -109,14 +109,14 @@ public enum RevocationPolicy: String, Sendable, Hashable, CaseIterable {
   case off
 }
 
-/// The reference to a document's entry in a published list (ISO/IEC 18013-5, second edition, 12.3.6): part of `status`
-/// in the mobile security object, signed by the issuer.
+/// The reference to a document's entry in a published list (ISO/IEC 18013-5, second edition, 12.3.6). It is part of
+/// `status` in the mobile security object, signed by the issuer.
 public struct StatusReference: Sendable, Hashable {
   public let entry: Entry
   /// The address of the list, which is also the list's subject.
   public let uri: String
-  /// DER of the certificate that must have issued the top certificate in the chain of the list's signer; nil means the
-  /// document's own anchor.
+  /// DER of the required issuer of the top certificate in the chain of the list's signer; nil means the document's own
+  /// anchor.
   public let certificate: [UInt8]?
 
   public enum Entry: Sendable, Hashable {
@@ -132,14 +132,14 @@ public struct StatusReference: Sendable, Hashable {
     self.certificate = certificate
   }
 
-  /// Addresses compare by their bytes: canonically equivalent texts are different addresses.
+  /// Addresses compare by their bytes. Canonically equivalent texts are different addresses.
   public static func == (left: Self, right: Self) -> Bool {
     left.entry == right.entry && left.uri.hasSameBytes(as: right.uri) && left.certificate == right.certificate
   }
 }
 
 /// The `status` of a mobile security object (ISO/IEC 18013-5, second edition, 12.3.6). An unusable declaration is kept
-/// with the reason, so that no declaration is ignored.
+/// with its reason, so that no declaration is ignored.
 public struct DeclaredStatus: Sendable, Hashable {
   /// One declaration for each mechanism of the standard, or one `unusable` if only other mechanisms are declared.
   public let declarations: [Declaration]
@@ -201,8 +201,8 @@ public struct DeclaredStatus: Sendable, Hashable {
   private static func unusable(_ detail: String) -> Declaration { .unusable(.statusListInvalid, detail: detail) }
 }
 
-/// Checks whether the document and its signer are revoked (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6): the
-/// questions, and the result of their findings under the relying party's policy.
+/// Checks whether the document and its signer are revoked (ISO/IEC 18013-5:2021, 9.3.3; second edition, 12.3.6). Has
+/// the questions, and judges their findings under the relying party's policy.
 struct RevocationCheck: Sendable {
   let questions: [RevocationQuestion]
   /// Declarations without a question, each with the reason.
@@ -214,7 +214,7 @@ struct RevocationCheck: Sendable {
   init(_ status: DeclaredStatus?, path: [Certificate], anchor: TrustAnchor) {
     hidesStatus = status == nil
     var questions: [RevocationQuestion] = []
-    // A certificate without a distribution point declares nothing. The anchor's own point is not used: the certificate
+    // A certificate without a distribution point declares nothing. The anchor's own point is not used. The certificate
     // below the anchor has the address of the anchor's list.
     if path.dropLast().contains(where: { $0.extensions.crlDistributionPoints != nil }) {
       questions.append(
@@ -223,7 +223,7 @@ struct RevocationCheck: Sendable {
     }
     var unusable: [(RevocationUncertainty, String)] = []
     // A signer that is itself the anchor may have the address of its issuer's list. That issuer is unknown, so its list
-    // cannot be verified: the status is declared but undetermined.
+    // cannot be verified. The status is declared but undetermined.
     if path.count == 1, path[0].extensions.crlDistributionPoints != nil {
       unusable.append((.crlInvalid, "the signer is itself a trust anchor, so its issuer's list cannot be verified"))
     }

@@ -33,7 +33,7 @@ public final class VerifiedDocument: Sendable, AgeSource, CustomStringConvertibl
   private struct Elements {
     let references: [ElementReference]
     let items: [CBORItem]
-    /// The index of each element; nil for 32 elements or fewer, which a linear search finds faster.
+    /// The index of each element. Nil for 32 elements or fewer, which a linear search finds faster.
     let indices: [ElementReference: Int]?
 
     init(_ references: [ElementReference], _ items: [CBORItem]) {
@@ -52,7 +52,7 @@ public final class VerifiedDocument: Sendable, AgeSource, CustomStringConvertibl
 
   /// The issuer-signed elements, in the order of the response.
   public var elements: [ElementReference] { issuerSigned.references }
-  /// The elements that the device signed with the issuer's authorisation: self-asserted, not attested.
+  /// The elements that the device signed with the issuer's authorisation. They are self-asserted, not attested.
   public var deviceSignedElements: [ElementReference] { deviceSigned.references }
 
   /// The value that the issuer signed.
@@ -72,8 +72,8 @@ public final class VerifiedDocument: Sendable, AgeSource, CustomStringConvertibl
     for index in issuerSigned.items.indices { body(issuerSigned.references[index], issuerSigned.items[index]) }
   }
 
-  /// True if the two are certainly different documents. They are if their types differ. They are also if their device
-  /// keys differ and so do their numbers or issuing authorities. A wallet may hold several copies of a document, each
+  /// True if the two are certainly different documents. This is so if their types differ. It is also so if their device
+  /// keys differ, and their numbers or issuing authorities differ. A wallet may have several copies of a document, each
   /// with its own device key. Documents without numbers therefore cannot be distinguished.
   func isDistinct(from other: VerifiedDocument) -> Bool {
     guard docType.hasSameBytes(as: other.docType) else { return true }
@@ -126,7 +126,7 @@ public struct DocumentValidity: Sendable, Hashable {
   public let expectedUpdate: Timestamp?
 }
 
-/// The method by which the device proved that it holds the document.
+/// The method by which the device proves that it holds the document.
 public enum DeviceAuthenticationMethod: String, Sendable, Hashable, CaseIterable {
   case signature, mac
   /// A proof shows that the device signed, but hides its key and its signature.
@@ -145,7 +145,7 @@ public enum RevocationStatus: String, Sendable, Hashable, CaseIterable {
   case notRun = "not_run"
 }
 
-/// The value of a data element, typed by its CBOR. It is personal: it has no description and no mirror.
+/// The value of a data element, typed by its CBOR encoding. It is personal: it has no description and no mirror.
 public enum ElementValue: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
@@ -157,11 +157,11 @@ public enum ElementValue: Sendable, Hashable, CustomStringConvertible, CustomDeb
   case null
   /// Tag 1004 (RFC 8943) with a valid day.
   case fullDate(FullDate)
-  /// Tag 0 with the text as received (RFC 3339).
+  /// Tag 0 with the received text (RFC 3339).
   case dateTime(String)
   case bytes([UInt8])
   case array([ElementValue])
-  /// Entries in the order received.
+  /// Entries in the received order.
   case map([Entry])
   /// Any other tag with its content.
   indirect case tagged(UInt64, ElementValue)
@@ -190,7 +190,7 @@ extension ElementValue {
     }?.value
   }
 
-  /// The digits of an integer of any size, bignums (tags 2 and 3; RFC 8949, 3.4.3) included; nil for any other value.
+  /// The digits of an integer of any size, including bignums (tags 2 and 3; RFC 8949, 3.4.3); nil for any other value.
   ///
   /// They are decimal, or hexadecimal after `0x` for a bignum of more than 1,024 bytes. `-` precedes a negative
   /// integer.
@@ -234,7 +234,7 @@ extension ElementValue {
   }
 }
 
-/// A data element by its namespace and identifier, which are never joined into one string: both may contain dots.
+/// A data element by its namespace and identifier. They are never joined into one string, since both may contain dots.
 ///
 /// References compare by their bytes, since bytes determine the signed, authorised and requested data.
 public struct ElementReference: Sendable, Hashable {
@@ -251,13 +251,13 @@ public struct ElementReference: Sendable, Hashable {
     ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), "document_number")
   }
 
-  /// `age_over_NN` in the namespace in which the document type has it.
+  /// `age_over_NN` in the document type's namespace for it.
   static func ageAttestation(_ age: Int, ofDocType docType: String) -> ElementReference {
     ElementReference(DocTypeCatalogue.ageNamespace(ofDocType: docType), AgeAttestations.identifier(for: age))
   }
 
-  /// True if both identifiers have as many bytes. Elements of an array can be compared in this way without copying
-  /// them, which would count references.
+  /// True if both identifiers have the same length in bytes. It compares an array's elements without copying them,
+  /// since copies count references.
   func hasLength(of other: ElementReference) -> Bool { identifier.utf8.count == other.identifier.utf8.count }
 
   public static func == (left: ElementReference, right: ElementReference) -> Bool {

@@ -53,11 +53,11 @@ public enum ProofRequestError: Error, Sendable, Hashable {
   case noCircuit(elements: Int)
 }
 
-/// The circuits and times by which proofs are verified.
+/// The circuits and times that proofs are verified with.
 public struct ProofPolicy: Sendable {
   public var circuits: CircuitLibrary
-  /// Whether a proof's time may be later on the current day in UTC, as in Google Wallet's proofs. Such a proof
-  /// shows that the document is valid until that time, and became valid before it.
+  /// Whether a proof's time may be later on the current day in UTC. Google Wallet's proofs have such a time. Such a
+  /// proof shows that the document is valid until that time, and that its validity began before it.
   public var acceptsEndOfDay: Bool
 
   public init(circuits: CircuitLibrary, acceptsEndOfDay: Bool = false) {

@@ -6,9 +6,9 @@ import PKIX
 
 /// Verifies one ZkDocument (ISO/IEC 18013-5, second edition), the proof last.
 ///
-/// A proof shows four facts: a trusted signer signed a mobile security object; the object was valid at the proof's
-/// time; its device signed this session's transcript; the elements are in the object. It does not show the elements'
-/// namespace, the object's own docType, its status, or its digest ids: the report lists these as not run.
+/// A proof shows four facts. A trusted signer signed a mobile security object. The object was valid at the proof's
+/// time. Its device signed this session's transcript. The object contains the elements. It does not show the elements'
+/// namespace, the object's own docType, its status, or its digest ids. The report lists these as not run.
 struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript
@@ -18,7 +18,7 @@ struct ProofVerification {
   let verifier: MdocVerifier
   let now: Timestamp
 
-  /// - Parameter mayProve: false if the response is already rejected: a proof takes a quarter of a second.
+  /// - Parameter mayProve: false if the response is already rejected, since a proof takes a quarter of a second.
   func run(mayProve: Bool) -> AuthenticatedDocument {
     var checks = CheckList()
     do throws(MdocParseError) {
@@ -172,10 +172,10 @@ struct ProofVerification {
     }
   }
 
-  /// The standard's checks of a document that no proof shows.
+  /// The standard's checks that a proof does not allow.
   private static let notShown: [Code] = [.msoDocTypeMismatch, .digestIDDuplicate, .issuerJurisdictionMismatch]
 
-  /// Every check of one proof before revocation and acceptance, in the order in which they are made.
+  /// Every check of one proof before revocation and acceptance, in order of execution.
   static let codes: [Code] =
     [
       .zkDocumentMalformed, .zkTimestampMalformed, .docTypeNotRequested, .zkSystemUnknown, .zkSystemNotOffered,

@@ -8,7 +8,7 @@ package struct ZkDocument: Sendable {
   package let docType: String
   /// `zkSystemId`, which should be the label of an offered circuit.
   package let label: String
-  /// The time at which the document is shown to be valid, as the text that enters the proof.
+  /// The time at which the document is shown to be valid, as the text in the proof's statement.
   package let timestamp: String
   let time: Timestamp
   package let elements: [Element]
@@ -32,7 +32,7 @@ package struct ZkDocument: Sendable {
   /// The type that an item claims, even if it is otherwise malformed; nil if it claims none.
   static func docType(of item: CBORItem) -> String? { item[key: "documentData"]?.embedded?[key: "docType"]?.text }
 
-  /// Whether the item has a member of no standard. Unreadable items are rejected elsewhere.
+  /// Whether the item has a member that no standard defines. Unreadable items are rejected elsewhere.
   static func leavesUnread(_ item: CBORItem) -> Bool {
     StructureParser.leavesUnread(item, but: "documentData", "proof")
       || StructureParser.leavesUnread(
@@ -62,7 +62,7 @@ package struct ZkDocument: Sendable {
     chain = try Self.chain(reader.member("msoX5chain", of: data), reader)
   }
 
-  /// The time is tag 0 with 20 characters: the circuits compare it with the validity character by character.
+  /// The time must be tag 0 with 20 characters, since the circuits compare it with the validity character by character.
   private static func timestamp(_ item: CBORItem) throws(MdocParseError) -> (String, Timestamp) {
     guard let text = item.content(ofTag: 0)?.text, text.utf8.count == 20, let time = Timestamp(rfc3339: text) else {
       throw MdocParseError(.zkTimestampMalformed, "timestamp is not a date and time of 20 characters with tag 0")
@@ -90,7 +90,7 @@ package struct ZkDocument: Sendable {
     return elements
   }
 
-  /// One certificate is a bare byte string, several are an array (RFC 9360, 2). An array with one certificate is
+  /// One certificate is a bare byte string; several are an array (RFC 9360, 2). An array with one certificate is
   /// accepted too.
   private static func chain(_ item: CBORItem, _ reader: StructureParser) throws(MdocParseError) -> [ArraySlice<UInt8>] {
     if let certificate = item.bytes { return [certificate] }
