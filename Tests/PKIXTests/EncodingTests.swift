@@ -79,6 +79,16 @@ import Testing
     #expect(check?.detail?.contains(finding.split(separator: ";")[0]) == true)
   }
 
+  @Test func aDeviationOfTheAuthorityIsAFindingWithItsName() throws {
+    let anchor = try maker.anchor { $0.serialNumber = [0x11] }
+    let evaluation = PathValidator(anchors: [anchor], allowsTestCertificates: false).evaluate(
+      chain: [try maker.signer()[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    #expect(evaluation.isTrusted)
+    let check = evaluation.checks.first { $0.code == .profileSerialNumber }
+    #expect(check?.outcome == .warning)
+    #expect(check?.detail?.hasPrefix(anchor.certificate.label) == true, "\(check?.detail ?? "")")
+  }
+
   /// Its number may be negative, or may only lack the leading zero octet: an authority could list either number.
   @Test func aNegativeNumberIsFoundOnARevocationListInBothSpellings() throws {
     let signer = try Certificate(der: maker.signer { $0.serialNumber = [0xc5] + zeros(15) })

@@ -170,6 +170,12 @@ import Testing
       certificate: try Certificate(der: root), kind: .documentSigner, docTypes: [CertificateMaker.docType],
       relaxed: [.certificateIsCA, .certificateKeyUsage])
     #expect(PathValidator(anchors: [pinned], allowsTestCertificates: false).failures([root], at: maker.now) == [])
+    let other = try maker.anchor { $0.extensions.append(.extendedKeyUsage(["1.2.3"])) }
+    let validatorOfOther = PathValidator(anchors: [other], allowsTestCertificates: false)
+    let wrong = validatorOfOther.evaluate(
+      chain: [other.certificate.der[...]], docType: CertificateMaker.docType, at: maker.now, skew: 0)
+    let advice = try #require(wrong.checks.first { $0.code == .issuerUnknown }?.detail)
+    #expect(advice.contains(#""trust.certificate.key_usage", "trust.certificate.extended_key_usage"]"#))
     let stranger = try CertificateMaker(named: "stranger").signer()
     #expect(detail([stranger])?.hasPrefix("no anchor is the issuer of certificate") == true)
   }

@@ -5,7 +5,8 @@ import Presentation
 import Trust
 import Vectors
 
-/// One run of `mdoc bench`: full verifications of Apple in-app responses against the floor of their primitives.
+/// One run of `mdoc bench`. It compares full verifications of Apple in-app responses with their cryptographic
+/// primitives.
 package struct BenchReport {
   let cases: [ResponseFigures]
 
@@ -82,24 +83,26 @@ package struct BenchReport {
   }
 }
 
-/// The figures of one response. Its verifications and their floor are measured alternately in the same run.
+/// The figures of one response. The response's verifications and their primitives are measured alternately in the same
+/// run.
 struct ResponseFigures {
   let name: String
   let responseBytes: Int
   let known, unknown: Comparison
-  /// Microseconds that revocation checking adds to a known signer's verification if both lists are in memory.
+  /// The microseconds that revocation checking adds per verification. The signer is known, and both lists are in
+  /// memory.
   let cachedRevocation: Double
   let stages: [(name: String, microseconds: Double)]
   /// Verifications per second of wall time, by one thread and by two.
   let perSecond: [(threads: Int, rate: Double)]
 
-  /// Medians in microseconds of processor time. `ratio` is the median of the ratios of the pairs.
+  /// Medians in microseconds of processor time. `ratio` is the median of the per-pair ratios.
   struct Comparison {
     let verification, floor, ratio: Double
   }
 
-  /// The number of verifications in one measurement: large enough for the clock's precision, small enough for a
-  /// constant load on the machine.
+  /// The number of verifications in one measurement. It is large enough for the clock's precision, and small enough for
+  /// a constant load on the machine.
   private static let perRound = 200
 
   static let steps = 6
@@ -125,7 +128,7 @@ struct ResponseFigures {
     isDone(6)
   }
 
-  /// Runs the two alternately, so that slowdowns of the machine affect both equally.
+  /// Runs the verification and its primitives alternately, so that a slowdown of the machine affects both equally.
   private static func compare(
     _ response: MeasuredResponse, _ verifier: AppleInApp, _ floor: PrimitiveFloor, _ rounds: Int
   ) throws -> Comparison {
@@ -164,7 +167,7 @@ struct ResponseFigures {
   }
 }
 
-/// Measures the cost of revocation checking with both lists, the signer's and the document's, in memory.
+/// Measures the cost of revocation checking with the signer's list and the document's list in memory.
 struct RevocationBenchmark {
   private let response: MeasuredResponse
   private let asking: AppleInApp
@@ -186,11 +189,12 @@ struct RevocationBenchmark {
     checker = RevocationChecker(fetcher: StaticListFetcher(lists.mapValues { .success(FetchedList(bytes: $0)) }))
   }
 
-  /// The number of verifications in one measurement. The difference is a hundredth of the measured time. Both
-  /// measurements of a pair must therefore be short, to run under the same load on the machine.
+  /// The number of verifications in one measurement. The difference between both measurements is only a hundredth of
+  /// the measured time. Each measurement is therefore short, so that both measurements of a pair run under the same
+  /// load.
   private static let perPair = 5
 
-  /// The added microseconds for each verification: the median of the differences of the pairs.
+  /// The median difference of all pairs, in microseconds per verification.
   func added(_ verifications: Int) async throws -> Double {
     // The first verification of each kind is slower.
     _ = (try await time(1, asking), try await time(1, notAsking))
@@ -203,7 +207,7 @@ struct RevocationBenchmark {
     return differences.median
   }
 
-  /// Runs only the added work.
+  /// Repeats only the work that revocation checking adds.
   func loop(_ repetitions: Int) async throws {
     let questions = try response.authenticate(asking).questions
     _ = try await time(1, asking)
@@ -240,7 +244,7 @@ package enum BenchLoop {
   }
 }
 
-/// The reason why there is no figure.
+/// The reason why a measurement failed.
 package struct BenchError: Error, Sendable, CustomStringConvertible {
   let reason: String
   package var description: String { reason }

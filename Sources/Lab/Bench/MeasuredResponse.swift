@@ -28,7 +28,7 @@ struct MeasuredResponse: Sendable {
   ]
   static let smallPortrait = 1_600
 
-  /// - Parameter issuing: how the authority issues the document, for example with a status list.
+  /// - Parameter issuing: the authority's choices for the document, for example a status list.
   init(portraitBytes: Int, authority: MockAuthority? = nil, issuing: MockIssuing = MockIssuing()) throws {
     key = try PrivateKey(generatingOn: .p256)
     session = MockAppleSession(
@@ -66,14 +66,14 @@ struct MeasuredResponse: Sendable {
     if case .accepted? = try? authenticate(apple).conclude().outcome { true } else { false }
   }
 
-  /// Verifies the response, except for fetching revocation status from publishers.
+  /// Verifies the response without fetching revocation status from publishers.
   func authenticate(_ apple: AppleInApp) throws -> Authentication {
     let challenge = try AppleChallenge(
       nonce: session.nonce, merchantID: session.merchantID, teamID: session.teamID)
     return apple.authenticate(envelope, answering: challenge, request: request, at: Self.now)
   }
 
-  /// The primitives of the response's verification. They hash every item and both signed messages.
+  /// The cryptographic primitives that verify this response. They include hashing every item and both signed messages.
   func floor(signatures: Int) throws -> PrimitiveFloor {
     let parts = try Parts(response)
     let messages = [parts.issuerAuth.toBeSigned(payload: parts.payload).count, transcript.count + 120]
@@ -81,7 +81,7 @@ struct MeasuredResponse: Sendable {
       signatures: signatures, digestedBytes: parts.items.map(\.count) + messages, ciphertextBytes: response.count)
   }
 
-  /// Processor time of each separable part, in microseconds.
+  /// The processor time of each part that can be measured separately, in microseconds.
   func stages(repeating count: Int) throws -> [(name: String, microseconds: Double)] {
     let parts = try Parts(response)
     let chain = parts.issuerAuth.headers.x5chain ?? []
@@ -90,7 +90,7 @@ struct MeasuredResponse: Sendable {
     let item = try CBORItem(parsing: envelope)
     guard let ciphertext = item[key: "data"]?.bytes, let encapsulated = item[key: "params"]?[key: "pkEm"]?.bytes,
       let signerKey = signer.publicKey
-    else { throw BenchError(reason: "the mock wallet's response has another structure") }
+    else { throw BenchError(reason: "the mock wallet's response has an unexpected structure") }
     func time(_ name: String, _ body: () throws -> Void) rethrows -> (String, Double) {
       let start = CPUClock.thread()
       for _ in 0..<count { try body() }
@@ -112,7 +112,7 @@ struct MeasuredResponse: Sendable {
     ]
   }
 
-  /// A trust store that does not remember validated signers.
+  /// A trust store without a cache of validated signers.
   private struct Forgetful: IssuerTrust {
     let validator: PathValidator
     let snapshot = ""
@@ -132,7 +132,7 @@ struct MeasuredResponse: Sendable {
       guard let document = root[key: "documents"]?.elements?.first(where: { _ in true }),
         let issuerSigned = document[key: "issuerSigned"], let namespaces = issuerSigned[key: "nameSpaces"]?.entries,
         let issuerAuth = issuerSigned[key: "issuerAuth"]
-      else { throw BenchError(reason: "the mock wallet's response has another structure") }
+      else { throw BenchError(reason: "the mock wallet's response has an unexpected structure") }
       items = namespaces.flatMap { entry in entry.value.elements.map { $0.map(\.encoded) } ?? [] }
       self.issuerAuth = try COSESign1(parsing: issuerAuth)
       payload = self.issuerAuth.payload?.bytes ?? []
@@ -141,7 +141,7 @@ struct MeasuredResponse: Sendable {
 }
 
 extension PrimitiveFloor {
-  /// The primitives of one verification of a 5 kB response by a known signer.
+  /// The cryptographic primitives that verify one 5 kB response from a known signer.
   package static func ofSmallResponse() throws -> PrimitiveFloor {
     try MeasuredResponse(portraitBytes: MeasuredResponse.smallPortrait).floor(signatures: 2)
   }

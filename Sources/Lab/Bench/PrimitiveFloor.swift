@@ -1,8 +1,8 @@
 import COpenSSL
 import Cryptography
 
-/// The cryptographic work that no verifier of an Apple response can avoid, done in OpenSSL's cheapest way: through EVP,
-/// with imported keys, reused contexts and fetched algorithms, and without checking a point twice.
+/// The cryptographic work that no verifier of an Apple response can avoid. It uses OpenSSL in the cheapest way: through
+/// EVP, with imported keys, reused contexts and fetched algorithms, and without checking a point twice.
 package final class PrimitiveFloor {
   private let signatures: Int
   private let digestedBytes: [Int]
@@ -54,7 +54,7 @@ package final class PrimitiveFloor {
     EVP_CIPHER_free(aes)
   }
 
-  /// Does all the work once. Returns false if a primitive failed, which makes the figure worthless.
+  /// Runs every prepared primitive once. Returns false if a primitive fails. The measurement is then worthless.
   package func run() -> Bool { verify() && agree() && hash() && open() }
 
   private func verify() -> Bool {

@@ -5,22 +5,23 @@ import Mock
 import PKIX
 import Vectors
 
-/// Measures zero-knowledge proofs by circuit: loading the circuit, making a proof and verifying it.
+/// Measures zero-knowledge proofs for each circuit: loading the circuit, making a proof and verifying it.
 package struct ProofBenchmark {
-  /// The number of verifications of each proof. Proofs are made a tenth as often, since making a proof takes longer.
+  /// The number of verifications of each proof. The benchmark makes only a tenth as many proofs, since proving takes
+  /// longer than verifying.
   let rounds: Int
 
   package struct Figures {
     let circuit: KnownCircuit
     let loadSeconds: Double
     let proofBytes: Int
-    /// The time for the wallet's whole response, mostly for the proof.
+    /// The time for the wallet's whole response. The proof takes most of it.
     let proveMilliseconds: Double
-    /// The times with one thread and with two.
+    /// The median verification times with one thread and with two threads.
     let verifyMilliseconds: [(threads: Int, median: Double)]
     /// Processor time of one verification with one thread.
     let processorMilliseconds: Double
-    /// Bytes of memory that the circuit keeps; nil if unknown.
+    /// The memory that the loaded circuit occupies, in bytes; nil if unknown.
     var residentBytes: Int?
     /// Peak memory of one verification with one thread, in bytes; nil if unknown.
     var peakBytes: Int?
@@ -31,7 +32,7 @@ package struct ProofBenchmark {
   /// - Parameter progress: called after each circuit with the number of finished circuits and the total.
   package func run(folder: String, progress: (_ done: Int, _ total: Int) -> Void) throws -> [Figures] {
     let files = try CircuitLibrary.paths(in: folder).map { ($0.circuit, try CircuitLibrary.read($0.path)) }
-    guard !files.isEmpty else { throw BenchError(reason: "\(folder): has no known circuit") }
+    guard !files.isEmpty else { throw BenchError(reason: "\(folder): contains no known circuit") }
     var measured: [(figures: Figures, proof: ProvenElements)] = []
     for (circuit, file) in files {
       do { measured.append(try time(circuit, file)) } catch {
@@ -39,7 +40,7 @@ package struct ProofBenchmark {
       }
       progress(measured.count, files.count)
     }
-    // Measured last: from now on the allocator returns memory immediately, which is slower.
+    // Memory is measured last. From here on, the allocator returns freed memory immediately, which is slower.
     Meter.prepare()
     for (index, (circuit, file)) in files.enumerated() {
       let whole = Meter()
@@ -86,13 +87,13 @@ package struct ProofBenchmark {
 
   private func verifier(_ library: CircuitLibrary, _ circuit: KnownCircuit) throws -> LongfellowVerifier {
     guard let verifier = try? library.verifier(for: circuit) else {
-      throw BenchError(reason: "the file is damaged or holds another circuit")
+      throw BenchError(reason: "the file is damaged or contains another circuit")
     }
     return verifier
   }
 }
 
-/// A mock wallet that proves as many elements of its driving licence as the circuit takes.
+/// A mock wallet that proves as many elements of its driving licence as the circuit expects.
 private struct ProvingWallet {
   private let wallet: MockWallet
   private let request: MockRequest
@@ -107,7 +108,7 @@ private struct ProvingWallet {
     request = MockRequest(documents: [document])
   }
 
-  /// Each session number makes a new proof: the mock wallet would reuse the last proof for the same session.
+  /// Makes a new proof for each session number. For a repeated number, the mock wallet reuses its last proof.
   func prove(inSession number: Int) throws -> ProvenElements {
     let transcript = CBORValue.array([.null, .null, .integer(Int64(number))]).encoded()
     let response = try wallet.answer(request, transcript: transcript, at: MeasuredResponse.now).bytes
@@ -155,7 +156,7 @@ private struct ProvenElements {
 // MARK: Output
 
 extension ProofBenchmark.Figures {
-  /// Headings, and one line for each circuit.
+  /// A table with headings and one line for each circuit.
   package static func text(_ all: [Self]) -> String {
     let headings = [
       "circuit", "load s", "resident MB", "proof bytes", "prove ms", "verify ms", "2 threads", "processor ms",

@@ -47,7 +47,7 @@ struct AdditiveExtension: RowExtension {
 
 /// Transforms between the novel polynomial basis and values at points.
 private struct AdditiveTransform: Sendable {
-  /// Ŵ_i of the basis, for each level i.
+  /// The values of Ŵ_i at the basis elements, for each level i.
   private static let normalized: [[FieldGF128]] = {
     var row = FieldGF128.basis
     var rows: [[FieldGF128]] = []
@@ -62,7 +62,7 @@ private struct AdditiveTransform: Sendable {
 
   private let levels = normalized
 
-  /// The sum of Ŵ_level over the bits of a point's number.
+  /// The value of Ŵ_level at a point, summed over the bits of the point's number.
   private func twiddle(_ level: Int, _ point: Int) -> carryless_element {
     var (sum, bits) = (FieldGF128.zero, point)
     while bits != 0 {
@@ -93,8 +93,8 @@ private struct AdditiveTransform: Sendable {
     }
   }
 
-  /// The truncated transform of 2^log entries. The first `known` entries change from values to coefficients, the others
-  /// from coefficients to values.
+  /// The truncated transform of 2^log entries. The first `known` entries change from values to coefficients. The others
+  /// change from coefficients to values.
   func twoWay(_ entries: UnsafeMutablePointer<FieldGF128>, log: Int, coset: Int, values known: Int) {
     guard log > 0 else { return }
     let level = log - 1

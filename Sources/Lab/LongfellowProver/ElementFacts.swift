@@ -5,9 +5,9 @@ import Cryptography
 struct ElementFacts {
   /// The tagged item.
   let item: [UInt8]
-  /// The offset in the MSO of the digest's head.
+  /// The offset of the digest's CBOR head in the MSO.
   let digest: Int
-  /// The offset in the item of the element identifier's head.
+  /// The offset of the element identifier's CBOR head in the item.
   let identifier: Int
   /// The item's four pairs in their order: the offset of each pair, and the length of its key and value.
   let pairs: [(start: Int, length: Int)]
@@ -18,7 +18,7 @@ struct ElementFacts {
     _ element: (identifier: String, value: [UInt8]), of document: ProvableDocument, issuer: IssuerFacts, version: Int
   ) throws(ProverError) {
     try Self.check(element, version: version)
-    // Any namespace is allowed: the proof does not show the namespace.
+    // Any namespace is allowed, since the proof does not show the namespace.
     let found = document.items.compactMap { Members($0) }.filter { $0.identifier == element.identifier }
     guard !found.isEmpty else { throw .elementMissing }
     guard let members = found.first(where: { $0.value.elementsEqual(element.value) }) else {
@@ -42,7 +42,7 @@ struct ElementFacts {
     digest = try issuer.offset(ofDigest: HashAlgorithm.sha256.hash(item))
   }
 
-  /// The bounds of the circuits and of Google's verifiers.
+  /// Checks the element against the limits of the circuits and of Google's verifiers.
   private static func check(_ element: (identifier: String, value: [UInt8]), version: Int) throws(ProverError) {
     let length = element.identifier.utf8.count
     guard (1...(version == 6 ? 32 : 23)).contains(length) else { throw .identifierLength }

@@ -4,7 +4,7 @@ import Longfellow
 extension FieldGF128: ProverField {
   typealias Extension = AdditiveExtension
 
-  /// The shares of the tags' keys.
+  /// The number of the prover's shares of the tags' keys.
   static var inputsOutsideSubfield: Int? { 6 }
 
   var subfieldBytes: [UInt8]? {
@@ -88,8 +88,7 @@ extension FieldGF128: ProverField {
   }
 }
 
-/// Finds the numbers of subfield elements with a basis in echelon form: no later row has the highest bit of an earlier
-/// row.
+/// Finds a subfield element's number with a basis in echelon form. No later row has the highest bit of an earlier row.
 private enum SubfieldNumbers {
   private static let rows: [(value: UInt128, number: UInt16)] = {
     var rows: [(value: UInt128, number: UInt16)] = []

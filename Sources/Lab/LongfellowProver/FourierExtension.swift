@@ -9,7 +9,7 @@ struct FourierExtension: RowExtension {
   private let kernel: [ComplexP256]
   /// (−1)^j C(d, j), for each j < count.
   private let before: [FieldP256]
-  /// (−1)^d (k−d) C(k, d), for each k from count on.
+  /// (−1)^d (k−d) C(k, d), for each k ≥ count.
   private let after: [FieldP256]
 
   init(count: Int, total: Int) {
@@ -45,7 +45,7 @@ struct FourierExtension: RowExtension {
     }
   }
 
-  /// Extends two rows at a time, as the real and the imaginary part.
+  /// Extends two rows at a time: one as the real part, the other as the imaginary part.
   func extend(_ rows: UnsafeMutablePointer<FieldP256>, stride: Int, number: Int) {
     var values = [ComplexP256](repeating: .zero, count: transform.size)
     values.withUnsafeMutableBufferPointer { values in

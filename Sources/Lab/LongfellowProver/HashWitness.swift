@@ -4,7 +4,7 @@ import Longfellow
 
 /// The hash circuit's inputs: the statement, then the secret inputs.
 struct HashWitness {
-  /// All inputs; the tags and the verifier's key are zero until they are set.
+  /// All inputs. The tags and the verifier's key are zero until `set(tags:)` is called.
   private(set) var inputs = Wires<FieldGF128>()
   private var publicInputs = 0
 
@@ -101,8 +101,8 @@ struct BlockHashing {
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
-  /// The message with SHA-256's padding, then zeros up to a number of blocks; and the number of blocks that the message
-  /// needs.
+  /// Pads the message for SHA-256, then appends zeros up to the given number of blocks. `used` is the number of blocks
+  /// that the message needs.
   static func padded(_ message: [UInt8], blocks: Int) -> (bytes: [UInt8], used: Int) {
     let used = (message.count + 9 + 63) / 64
     var bytes = message + [0x80]
@@ -126,7 +126,8 @@ struct BlockHashing {
     return words
   }
 
-  /// Hashes one block. Returns the schedule from its 17th word on, each round's new e and a, and the state after it.
+  /// Hashes one block. Returns the schedule from its 17th word on, each round's new e and a, and the state after the
+  /// block.
   mutating func absorb(_ block: ArraySlice<UInt8>) -> [UInt32] {
     let words = Self.schedule(block)
     var witness = Array(words[16...])

@@ -1,7 +1,7 @@
 import CBOR
 import Cryptography
 
-/// The facts that a proof needs about issuerAuth: the signature, and the offsets of the circuit's patterns in the MSO.
+/// The facts that a proof needs about issuerAuth: the signature, the keys, and the offsets of members in the MSO.
 struct IssuerFacts {
   /// The Sig_structure (RFC 9052, 4.4).
   let signed: [UInt8]
@@ -56,7 +56,8 @@ struct IssuerFacts {
     return (protected, Array(certificate), Array(payload), Array(signature))
   }
 
-  /// The subject's key, found by its bytes: a certificate has only one SubjectPublicKeyInfo.
+  /// The subject's public key, found by its fixed prefix. The search is safe because a certificate has only one
+  /// SubjectPublicKeyInfo.
   private static func key(inCertificate certificate: [UInt8]) throws(ProverError) -> ([UInt8], [UInt8]) {
     let head = PublicKey.p256InfoPrefix + [0x04]
     for start in certificate.indices.dropLast(head.count + 63) {
@@ -67,7 +68,7 @@ struct IssuerFacts {
     throw .issuerKey
   }
 
-  /// The text after a key and tag 0: 20 characters, the last of them Z.
+  /// The text that follows a key and tag 0. It has 20 characters and ends with Z.
   private static func date(_ key: String, in bytes: [UInt8], at offset: Int) throws(ProverError) -> [UInt8] {
     let head = CBORValue.text(key).encoded() + [0xc0, 0x74]
     let date = bytes.dropFirst(offset + head.count).prefix(20)
@@ -90,7 +91,7 @@ struct IssuerFacts {
     return (Array(x), Array(tail.dropFirst(middle.count).prefix(32)))
   }
 
-  /// The offset in the MSO of this digest's head, in any namespace.
+  /// The offset of this digest's CBOR head in the MSO, in any namespace.
   func offset(ofDigest digest: [UInt8]) throws(ProverError) -> Int {
     let digests = try SecurityObjectSearch(securityObject).value(of: "valueDigests")
     let entries = (digests.entries.map(Array.init) ?? []).flatMap { $0.value.entries.map(Array.init) ?? [] }

@@ -23,7 +23,7 @@ final class LayerMemory<F: ProverField> {
     for pointer in sums + [right, factors] { pointer.deallocate() }
   }
 
-  /// eq(points[0], i) + factor·eq(points[1], i) for the first `count` wires. Valid until the next call.
+  /// eq(points[0], i) + factor·eq(points[1], i) for the first `count` wires. The pointer is valid until the next call.
   func factors(_ points: [[F]], count: Int, _ factor: F) -> UnsafePointer<F> {
     F.fill(
       UnsafeMutableBufferPointer(start: factors, count: count), EqFactors(points[0], count: count),
@@ -32,7 +32,8 @@ final class LayerMemory<F: ProverField> {
   }
 }
 
-/// A layer's sum over its terms (draft-google-cfrg-libzk, Sumcheck). It is bound bit by bit, the left wire's bit first.
+/// A layer's sum over its terms (draft-google-cfrg-libzk, Sumcheck). Each round binds one bit of the left wire, then
+/// one bit of the right wire.
 struct LayerSum<F: ProverField> {
   private let memory: LayerMemory<F>
   /// The wires of each hand.
@@ -44,7 +45,7 @@ struct LayerSum<F: ProverField> {
   /// - Parameters:
   ///   - constants: the circuit's constants, with 0 replaced by the layer's challenge.
   ///   - outputs: the factor of each output.
-  ///   - wires: the wires, then a zero. They are overwritten.
+  ///   - wires: the wires, then a zero. `bind` overwrites the wires.
   init(
     _ layer: CircuitLayer, constants: [F], one: Int, outputs: UnsafePointer<F>, wires: UnsafeMutablePointer<F>,
     memory: LayerMemory<F>
@@ -64,7 +65,8 @@ struct LayerSum<F: ProverField> {
     memory.sums[hand.rawValue].update(repeating: .zero, count: sizes[hand.rawValue] + 1)
   }
 
-  /// The sum as a polynomial of the hand's lowest bit: the coefficients of 1 and of the square.
+  /// The sum as a polynomial in the hand's lowest bit. Returns the constant coefficient and the coefficient of the
+  /// square.
   func polynomial(_ hand: Hand) -> (constant: F, square: F) {
     F.roundSums(memory.sums[hand.rawValue], wires[hand.rawValue], pairs: (sizes[hand.rawValue] + 1) / 2)
   }

@@ -3,7 +3,7 @@ import Longfellow
 /// The proof that the constraints hold for the committed values (draft-google-cfrg-libzk, Ligero proof).
 struct LigeroProver<F: ProverField> {
   let lowDegree, dot, quadraticStart, quadraticEnd: [F]
-  /// The opened columns' leaves.
+  /// The leaf indices of the opened columns.
   let opened: [Int]
 
   init(
@@ -12,7 +12,7 @@ struct LigeroProver<F: ProverField> {
   ) {
     let shape = tableau.shape
     transcript.write(bytes: [0xde, 0xad, 0xbe, 0xef] + [UInt8](repeating: 0, count: 28))
-    // All challenges come before any reply.
+    // Draw all challenges before computing any response to them.
     let lowDegree: [F] = transcript.elements(shape.contentRows)
     let linear: [F] = transcript.elements(circuit.layers.count + 1)
     let quadratic: [F] = transcript.elements(3 * circuit.layers.count)
@@ -27,7 +27,8 @@ struct LigeroProver<F: ProverField> {
     opened = transcript.choose(shape.opened, of: shape.leaves)
   }
 
-  /// Sums the constraints with their challenges. The result has a weight for each value's index, row by row.
+  /// Sums the constraints, each multiplied by its challenge. The result has a weight for each value's index, row by
+  /// row.
   private static func weights(
     _ shape: CommitmentShape, _ circuit: Circuit<F>, _ sumcheck: SumcheckProver<F>, _ linear: [F], _ quadratic: [F]
   ) -> [F] {

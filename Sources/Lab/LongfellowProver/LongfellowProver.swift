@@ -1,7 +1,7 @@
 import Cryptography
 import Longfellow
 
-/// Proves mdocs with longfellow-libzk-v1 and one pair of circuits. One prover can make many proofs.
+/// Proves mdocs with longfellow-libzk-v1 and one pair of circuits. One prover can make any number of proofs.
 package struct LongfellowProver: Sendable {
   private let pair: CircuitPair
   private let hash: PartProver<FieldGF128>
@@ -27,7 +27,7 @@ package struct LongfellowProver: Sendable {
     return try prove(document, request, random: &random)
   }
 
-  /// - Parameter random: random bytes of a secret seed, for this proof only.
+  /// - Parameter random: random bytes from a secret seed, used for this proof only.
   package func prove(
     _ document: ProvableDocument, _ request: ProverRequest, random: inout ProverRandomness
   ) throws(ProverError) -> Proof {
@@ -66,7 +66,7 @@ struct PartProver<F: ProverField>: Sendable {
     extensions = Tableau<F>.Extensions(shape)
   }
 
-  /// Commits to the private inputs, which have no tags, and to pads.
+  /// Commits to the private inputs and to pads. The private inputs do not contain the tags.
   func commit(_ inputs: [F], _ random: inout ProverRandomness) -> Commitment {
     var values = Array(inputs[circuit.publicInputs...])
     values.reserveCapacity(shape.values)
@@ -79,7 +79,7 @@ struct PartProver<F: ProverField>: Sendable {
     return Commitment(values: values, tableau: tableau, tree: MerkleCommitment(tableau, random: &random))
   }
 
-  /// Writes this circuit's part of the proof. The inputs include the tags.
+  /// Writes this circuit's part of the proof. `inputs` must include the tags.
   func prove(
     _ inputs: [F], _ commitment: Commitment, _ transcript: inout Transcript, _ writer: inout ProofWriter
   ) throws(ProverError) -> ProofSections {
@@ -94,13 +94,13 @@ struct PartProver<F: ProverField>: Sendable {
 
 /// The sizes of a commitment to a circuit's private inputs and pads (draft-google-cfrg-libzk, Ligero parameters).
 struct CommitmentShape: Sendable {
-  /// The number of opened columns, and of random values at the start of each row.
+  /// The number of opened columns, which is also the number of random values at the start of each row.
   let opened: Int
   /// A row's degree bound, the number of its values, and the degree bound of a product of two rows.
   let block, width, doubleBlock: Int
   /// The number of columns of the whole tableau, and of columns that can be opened.
   let columns, leaves: Int
-  /// The number of committed values. The private inputs are first.
+  /// The number of committed values. The private inputs come first.
   let values: Int
   let witnessRows, quadraticRows: Int
   /// The index of each layer's first pad, and the number of pads before its two wires' pads.
@@ -123,7 +123,7 @@ struct CommitmentShape: Sendable {
     quadraticRows = (circuit.layers.count + width - 1) / width
   }
 
-  /// Rows of witnesses and of the quadratic constraints' factors and products.
+  /// The number of rows with witnesses, and with the factors and products of quadratic constraints.
   var contentRows: Int { witnessRows + 3 * quadraticRows }
   var rows: Int { contentRows + 3 }
 

@@ -24,7 +24,7 @@ struct MdocWitness {
     signature = try SignatureWitness(document, request, issuer: issuer, keys: keys)
   }
 
-  /// True for the form `0000-00-00T00:00:00Z`. The circuit compares texts, so the day need not exist.
+  /// True for the form `0000-00-00T00:00:00Z`. The circuit compares timestamps as text, so the day need not exist.
   private static func isTimestamp(_ text: String) -> Bool {
     let form = Array("0000-00-00T00:00:00Z".utf8)
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -32,7 +32,7 @@ struct MdocWitness {
       && zip(text.utf8, form).allSatisfy { $1 == UInt8(ascii: "0") ? digits.contains($0) : $0 == $1 }
   }
 
-  /// Sets the tags of each number's halves, the low one first: (verifier's key + prover's key)·half.
+  /// Sets the tags of each number's halves, the low half first. A tag is (verifier's key + prover's key)·half.
   mutating func setTags(keys: [FieldGF128], verifierKey: FieldGF128) -> [FieldGF128] {
     let halves = shared.flatMap { number in
       let bytes = Array(number.reversed())
@@ -55,7 +55,7 @@ struct Wires<F: ProverField> {
 
   mutating func append(contentsOf more: [F]) { values += more }
 
-  /// Appends the bits of bytes in order, each byte's lowest bit first.
+  /// Appends the bits of each byte, the lowest bit first.
   mutating func append(bits bytes: some Sequence<UInt8>) {
     for byte in bytes { append(bits: Int(byte), 8) }
   }

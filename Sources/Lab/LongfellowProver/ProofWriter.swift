@@ -1,8 +1,9 @@
 import Longfellow
 
-/// The sections of one circuit's part of a proof, in their order, by their offsets from the proof's first byte.
+/// The sections of one circuit's part of a proof, in order. Each value is the section's offset from the proof's first
+/// byte.
 ///
-/// `columns` starts with the length of the first run of elements, `digests` with the number of digests.
+/// `columns` starts with the length of the first run of elements. `digests` starts with the number of digests.
 package typealias ProofSections = KeyValuePairs<String, Int>
 
 /// Writes a proof's bytes (draft-google-cfrg-libzk, Serialization).

@@ -1,4 +1,4 @@
-/// A wallet's document, in the bytes that issuer and device signed.
+/// A wallet's document, as the bytes that the issuer and the device signed.
 package struct ProvableDocument: Sendable {
   /// The device's authentication (ISO/IEC 18013-5, 9.1.3).
   package enum DeviceAuthentication: Sendable {
@@ -24,7 +24,7 @@ package struct ProvableDocument: Sendable {
 
 /// The statement that a proof shows.
 package struct ProverRequest: Sendable {
-  /// Identifiers and the CBOR of their values, in the response's order.
+  /// Element identifiers and the CBOR encodings of their values, in the response's order.
   package let elements: [(identifier: String, value: [UInt8])]
   /// The SessionTranscript's bytes as in DeviceAuthentication.
   package let transcript: [UInt8]
@@ -46,39 +46,37 @@ package enum ProverError: Error, Equatable {
   case timestampMalformed
   /// The doc type is empty or longer than 255 bytes.
   case documentTypeLength
-  /// The identifier is empty or longer than the circuit's version can hold.
+  /// The identifier is empty, or too long for the circuit's version.
   case identifierLength
-  /// The value is longer than 64 bytes of CBOR, or the value and its identifier together are longer than version 6 can
-  /// hold.
+  /// The value is longer than 64 bytes of CBOR, or too long for version 6 together with its identifier.
   case valueTooLong
-  /// The value is an array, a map, or of another type that circuits do not compare.
+  /// The value is an array, a map, or another type that circuits do not compare.
   case valueNotSimple
 
   // The issuer's signature.
   /// issuerAuth is not a COSE_Sign1 that contains an MSO.
   case issuerAuthMalformed
-  /// The protected header is not `a1 01 26`: ES256, and nothing else.
+  /// The protected header is not `a1 01 26`. These bytes encode ES256 and nothing else.
   case issuerAlgorithm
   /// The signer's certificate has no P-256 key in uncompressed form.
   case issuerKey
   case issuerSignature
 
-  // The MSO.
-  /// The payload is not `d8 18 59` with a length of two bytes.
+  // The MSO. The payload does not start with `d8 18 59` and a length of two bytes.
   case securityObjectTooShort
-  /// The signed structure has more hash blocks than the circuit.
+  /// The signed structure needs more hash blocks than the circuit has.
   case securityObjectTooLong
   /// The digests are not SHA-256.
   case digestAlgorithm
-  /// A validity date is not tag 0 over 20 characters that end with Z.
+  /// A validity date is not tag 0 with a text of 20 characters that ends with Z.
   case validityFormat
   case outsideValidity
-  /// deviceKeyInfo has more than a P-256 key in the order 1, −1, −2, −3.
+  /// deviceKeyInfo contains more than a P-256 key, or the key's labels are not in the order 1, −1, −2, −3.
   case deviceKeyFormat
 
   // The elements.
   case elementMissing, elementValueDiffers, digestMissing
-  /// The item is not `d8 18 58` with a map of four entries.
+  /// The item does not start with `d8 18 58`, or is not a map of four entries.
   case itemFormat
   /// The item does not fill exactly two hash blocks.
   case itemLength
@@ -90,7 +88,7 @@ package enum ProverError: Error, Equatable {
   /// The signature is not the device's signature over empty DeviceNameSpaces.
   case deviceSignature
 
-  /// The circuit cannot process a hash or a coordinate. Another device signature may help.
+  /// The circuit cannot process the value of a hash or a coordinate. Another device signature may help.
   case unluckyNumber
   /// The circuit is not satisfied, although all checks passed.
   case circuitNotSatisfied

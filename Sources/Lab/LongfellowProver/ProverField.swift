@@ -1,7 +1,7 @@
 import Cryptography
 import Longfellow
 
-/// A term of a layer's sum whose outputs are bound (draft-google-cfrg-libzk, Sumcheck).
+/// A term of a layer's sum after the outputs are bound (draft-google-cfrg-libzk, Sumcheck).
 struct BoundTerm<F: ProofField> {
   var left, right: UInt32
   var value: F
@@ -10,14 +10,15 @@ struct BoundTerm<F: ProofField> {
 /// The two wires of a term.
 enum Hand: Int, CaseIterable { case left, right }
 
-/// A field, with the loops that take most of a prover's time. The caller must have checked the sizes behind all
-/// pointers.
+/// A field, with the loops that take most of a prover's time. The caller must first check the size of the memory behind
+/// each pointer.
 protocol ProverField: ProofField {
   associatedtype Extension: RowExtension where Extension.Element == Self
 
-  /// The number of private inputs outside the subfield, which come last; nil if there is no smaller field.
+  /// The number of private inputs outside the subfield; nil if there is no smaller field. They are the last private
+  /// inputs.
   static var inputsOutsideSubfield: Int? { get }
-  /// The form in subfield runs; nil for elements outside.
+  /// The element's encoding in subfield runs; nil if the element is outside the subfield.
   var subfieldBytes: [UInt8]? { get }
   static func random(_ source: inout ProverRandomness) -> Self
   static func randomInSubfield(_ source: inout ProverRandomness) -> Self
@@ -33,7 +34,7 @@ protocol ProverField: ProofField {
   static func roundSums(
     _ sums: UnsafePointer<Self>, _ wires: UnsafePointer<Self>, pairs: Int
   ) -> (constant: Self, square: Self)
-  /// Adds each term to its output; false if an asserted product is not zero.
+  /// Adds each term to its output. Returns false if an asserted product is not zero.
   static func evaluate(
     _ layer: CircuitLayer, constants: [Self], one: Int, wires: UnsafePointer<Self>,
     outputs: UnsafeMutablePointer<Self>
@@ -50,8 +51,8 @@ protocol ProverField: ProofField {
   ) -> Int
 }
 
-/// Extends rows, which are values of polynomials of degree below `count`, from the points 0 … count−1 to the points
-/// count … total−1.
+/// Extends rows from the points 0 … count−1 to the points count … total−1. A row contains the values of a polynomial of
+/// degree below `count`.
 protocol RowExtension: Sendable {
   associatedtype Element
 
@@ -73,8 +74,8 @@ extension Circuit {
   var indexOfOne: Int { constants.firstIndex(of: F.one) ?? CircuitLayer.noConstant }
 }
 
-/// The random bytes that hide a credential: AES-256 of a counter under a secret seed. Never share the seed, which
-/// reveals the proof's private inputs.
+/// The random bytes that hide a credential. They are AES-256 encryptions of a counter under a secret seed. Never share
+/// the seed, since it reveals the proof's private inputs.
 package struct ProverRandomness: ~Copyable {
   private let cipher = AESBlocks()
   private var counter: UInt64 = 0
@@ -84,7 +85,7 @@ package struct ProverRandomness: ~Copyable {
   /// - Parameter seed: 32 bytes. Only tests use a fixed seed.
   package init(seed: [UInt8]) { cipher.setKey(seed) }
 
-  /// Seeds it from the operating system.
+  /// Takes a random seed from the operating system.
   package init() throws(CryptoError) { self.init(seed: try Random.bytes(32)) }
 
   private mutating func refill() {

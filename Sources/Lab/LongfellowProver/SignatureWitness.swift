@@ -4,10 +4,10 @@ import Longfellow
 
 /// The signature circuit's inputs: the statement, then the secret inputs.
 struct SignatureWitness {
-  /// All inputs; the bits of the tags and of the verifier's key are zero until they are set.
+  /// All inputs. The bits of the tags and of the verifier's key are zero until `set(tags:)` is called.
   private(set) var inputs = Wires<FieldP256>()
 
-  /// The numbers that both circuits know, 32 bytes big-endian each: the signed hash and the device's key.
+  /// The numbers in both circuits: the signed hash and the device key's coordinates. Each has 32 bytes, big-endian.
   static func sharedNumbers(_ issuer: IssuerFacts) -> [[UInt8]] {
     [HashAlgorithm.sha256.hash(issuer.signed), issuer.deviceX, issuer.deviceY]
   }
@@ -36,7 +36,7 @@ struct SignatureWitness {
     }
   }
 
-  /// Appends bytes, with two bits for each wire, the lowest bits first, encoded as 2·v − 3.
+  /// Appends bytes with two bits for each wire, the lowest bits first. A pair v is encoded as 2·v − 3.
   private mutating func append(pairsOf bytes: [UInt8]) {
     let values = (0..<4).map { FieldP256.point(2 * $0) - .point(3) }
     for byte in bytes {
@@ -63,7 +63,7 @@ struct SignatureWitness {
   }
 }
 
-/// The signature circuit's inputs for one ECDSA signature: hash·G + r·Q − s·R, computed bit by bit, is infinity.
+/// The signature circuit's inputs for one ECDSA signature. They show, bit by bit, that hash·G + r·Q − s·R is infinity.
 struct ECDSAWitness {
   let wires: [FieldP256]
 
@@ -106,7 +106,7 @@ struct ECDSAWitness {
     return result
   }
 
-  /// The sums of each choice of G, Q and R, all with z = 1 except infinity.
+  /// The sums of all subsets of G, Q and R. All have z = 1 except infinity.
   private static func table(_ key: ProjectivePoint, _ radius: ProjectivePoint) throws(ProverError) -> [ProjectivePoint]
   {
     let generator = CurveP256.generator

@@ -1,7 +1,7 @@
 import Longfellow
 
-/// A circuit's sumcheck, run by the prover (draft-google-cfrg-libzk, Sumcheck). It has the messages, masked by the
-/// pads, and the resulting linear constraints on the committed values.
+/// A circuit's sumcheck, run by the prover (draft-google-cfrg-libzk, Sumcheck). It contains the masked messages and the
+/// resulting linear constraints on the committed values. The pads mask the messages.
 struct SumcheckProver<F: ProverField> {
   private let circuit: Circuit<F>
   private let shape: CommitmentShape
@@ -12,11 +12,11 @@ struct SumcheckProver<F: ProverField> {
 
   /// The messages in the order of the proof.
   private(set) var messages: [F] = []
-  /// The coefficients for each layer: of the previous layer's last three pads and of its own pads.
+  /// For each layer, the coefficients of the previous layer's last three pads, then of the layer's own pads.
   private(set) var coefficients: [[F]] = []
   /// The factor of each input in the last constraint.
   private(set) var inputs: [F] = []
-  /// The factor of the last layer's right wire in the same constraint.
+  /// The factor of the last layer's right wire in the last constraint.
   private(set) var gamma = F.zero
 
   init(
@@ -59,7 +59,7 @@ struct SumcheckProver<F: ProverField> {
     /// The sum's value.
     var claim: F
     var points: [[F]] = [[], []]
-    /// A verifier's claim as a linear form of pads.
+    /// A verifier's claim, expressed as a linear form of pads.
     var form: [F]
   }
 
@@ -111,8 +111,8 @@ private struct LagrangeOfThree<F: ProofField> {
     inverses = [two.inverse, (F.one - two).inverse, (two * (two - .one)).inverse]
   }
 
-  /// Replaces the claim's linear form by the form of the polynomial's value at `x`. The value at 1 is the claim minus
-  /// the value at 0; the pads of the values at 0 and 2 are new.
+  /// Replaces the claim's linear form with the form of the polynomial's value at `x`. The value at 1 is the claim minus
+  /// the value at 0. The values at 0 and 2 have new pads.
   func extend(_ form: inout [F], at x: F) {
     let atZero = (x - .one) * (x - two) * inverses[0]
     let atOne = x * (x - two) * inverses[1]
@@ -124,7 +124,7 @@ private struct LagrangeOfThree<F: ProofField> {
 
 /// All wires of a circuit with given inputs (draft-google-cfrg-libzk, Circuits).
 final class Evaluation<F: ProverField> {
-  /// Each layer's input wires, then a zero. The circuit's outputs are not kept.
+  /// Each layer's input wires, then a zero. The circuit's outputs are not stored.
   let wires: [UnsafeMutablePointer<F>]
 
   /// Throws if an assertion or an output is not zero.

@@ -7,7 +7,7 @@ final class Tableau<F: ProverField> {
   let shape: CommitmentShape
   private let elements: UnsafeMutablePointer<F>
 
-  /// The extensions of rows of each degree.
+  /// The row extensions, one for each degree.
   struct Extensions: Sendable where F.Extension: Sendable {
     let single, double, product: F.Extension
 
@@ -46,8 +46,8 @@ final class Tableau<F: ProverField> {
 
   func row(_ index: Int) -> UnsafeMutablePointer<F> { elements + index * shape.columns }
 
-  /// Fills the three rows of masks: the first of low degree, the second with the sum 0 over the values' columns, the
-  /// third with zeros in the values' columns.
+  /// Fills the three rows of masks. The first row has a low degree, the second has the sum 0 over the values' columns,
+  /// and the third has zeros in the values' columns.
   private func fillMasks(_ random: inout ProverRandomness) {
     for column in 0..<shape.block { row(0)[column] = F.random(&random) }
     var sum = F.zero

@@ -1,16 +1,16 @@
 import Base
 
-/// The declaration of a named mock: a response, a list, or a vector made from them. It may be correct or wrong.
+/// The declaration of a named mock: a response, a list, or a vector made from them. The mock may be correct or wrong.
 package struct MockDeclaration: Sendable {
   package var name: String
   /// The deviation, in one sentence.
   package var summary: String
-  /// The rows of the project's list of negative cases that it covers.
+  /// The rows that the mock covers in the project's list of negative cases.
   package var cases: [String]
-  /// Exactly the codes of the failed checks; empty if the mock is accepted. The primary code is first, and the others
-  /// are in the order of `Code.allCases`.
+  /// The exact codes of the failed checks; empty if the mock is accepted. The primary code comes first. The others are
+  /// in the order of `Code.allCases`.
   package var codes: [Code]
-  /// The codes that warn, in lenient mode.
+  /// The codes that are only warnings in lenient mode.
   package var warnings: [Code]
 
   /// - Parameter cases: rows, separated by spaces.

@@ -14,7 +14,7 @@ struct CheckRoute {
     let time: Int64?
 
     static let shape = Shape.object(
-      "CreateCheck", "A DeviceResponse to verify, its transcript and the trust anchors. Nothing is kept.", Body.init,
+      "CreateCheck", "A DeviceResponse to verify, its transcript and the trust anchors. Nothing is stored.", Body.init,
       Field("response", \.response, .base64URL, "The DeviceResponse in base64url."),
       Field(
         "session_transcript", \.transcript, .base64URL,
@@ -27,7 +27,7 @@ struct CheckRoute {
         "The request, as in a session or as a DCQL query. Without it, the result has every verified element."),
       .optional(
         "at", \.time, Shape<Int64>.integer(0...253_402_300_799),
-        "The time to verify at, in Unix seconds. By default now."))
+        "The time of the verification, in Unix seconds. By default now."))
 
     private static let longestAnchors = 64 << 10
   }
@@ -38,7 +38,7 @@ struct CheckRoute {
   var route: Route {
     Route(
       .post, "/v1/test/checks", "createCheck", "Verify bytes with anchors of your choice",
-      "Revocation is not checked, and nothing is kept: neither report nor audit entry.",
+      "Revocation is not checked, and nothing is stored: neither report nor audit entry.",
       access: .apiKey([.verificationsWrite]), body: .reading(Body.shape, [Self.example]),
       success: .json("Verification"), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in

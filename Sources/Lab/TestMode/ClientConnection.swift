@@ -185,7 +185,8 @@ package struct LoopbackClient: Sendable {
 
   /// The call blocks, so it has its own thread: the server needs all other threads.
   private func call(_ method: String, _ path: String, _ body: JSON?) async throws(ClientError) -> Reply {
-    let result = Locked<Result<Reply, ClientError>>(.failure(ClientError(reason: "no thread for the call")))
+    let result = Locked<Result<Reply, ClientError>>(
+      .failure(ClientError(reason: "the system provides no thread for the call")))
     await BackgroundThread.run {
       let made = Result { () throws(ClientError) in try exchange(method, path, body) }
       result.withLock { $0 = made }

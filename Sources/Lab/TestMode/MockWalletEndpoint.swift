@@ -130,7 +130,7 @@ struct MockWalletEndpoint: Sendable {
     guard let apple = pending.relyingParty.apple.first(where: { $0.merchantID == merchant }),
       let recipient = apple.encryptionKeys.first,
       let nonce = pending.data["nonce"]?.string.flatMap(Base64.decode)
-    else { throw MockError.unreadableRequest("\(pending.protocolName) without a nonce or a merchant") }
+    else { throw MockError.unreadableRequest("\(pending.protocolName) has no nonce or no merchant") }
     let session = MockAppleSession(
       nonce: nonce, merchantID: apple.merchantID, teamID: apple.teamID, recipientKey: recipient.publicKey)
     let made = try wallet.answerApple(request, session: session, variant: input.variant, at: now)
@@ -351,7 +351,7 @@ enum DiagnosticRoute {
   /// As in `mdoc inspect`, personal values and byte strings are elided unless requested. Nothing is kept.
   static let route = Route(
     .post, "/v1/test/diagnostics", "createDiagnostic", "Write CBOR in diagnostic notation",
-    "By RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
+    "Follows RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),
     body: .reading(Body.shape, [example]), success: .json("Diagnostic"), problems: [.apiInvalidRequest]
   ) { call throws(ServiceError) in
     let body = try Body.shape.value(of: call.body)

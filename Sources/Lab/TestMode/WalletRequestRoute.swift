@@ -11,10 +11,10 @@ struct WalletRequestRoute {
     let link: String
 
     static let shape = Shape.object(
-      "CreateMockWalletRequest", "A link of a session of this server.", Body.init,
+      "CreateMockWalletRequest", "A link of one of this server's sessions.", Body.init,
       Field(
         "link", \.link, .text(1...4096),
-        "The link, as a page or a QR code has it: `authorization_request` of a session, or `wallet_link` of its page."))
+        "The link of a page or QR code: `authorization_request` of a session, or `wallet_link` of its page."))
   }
 
   let wallet: MockWalletEndpoint
@@ -99,12 +99,12 @@ struct MockWalletRequest {
     ])
 
   private static let client = Shape<RequestJudgement.Client>.open(
-    "MockWalletClient", "The relying party, as far as the request identifies it.",
+    "MockWalletClient", "The relying party, as the request identifies it.",
     [
       .ifAny("id", \.id, .written(), "The client identifier."),
       .ifAny(
         "name", { $0.certificates.first.flatMap { $0.subject.organization ?? $0.subject.commonName } }, .written(),
-        "The organization or name in the certificate of the signer."),
+        "The organization or name in the signer's certificate."),
     ])
 
   private struct Document {
@@ -134,7 +134,7 @@ struct MockWalletRequest {
       .always("namespace", \.reference.namespace, .written(), "The element's namespace."),
       .always("identifier", \.reference.identifier, .written(), "The element's identifier."),
       .always("label", \.label, .written(), "The element's display name."),
-      .always("intent_to_retain", \.isKept, .flag, "Whether the relying party intends to keep it."),
+      .always("intent_to_retain", \.isKept, .flag, "Whether the relying party intends to retain it."),
     ])
 
   private func claims(_ name: String) -> String? { judgement.claims?[name]?.string }

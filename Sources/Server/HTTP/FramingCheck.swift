@@ -22,7 +22,7 @@ enum FramingCheck {
     let fields = try header.fields.map(Self.field)
     guard isToken(header.method) else { throw .malformed("method is not a token") }
     guard HeaderLayout.isContiguous(header, targetLength: target.count) else {
-      throw .malformed("header holds NUL, a bare LF, a folded line or stray white space")
+      throw .malformed("header contains NUL, a bare LF, a folded line or stray white space")
     }
     let isHTTP10 = header.version.elementsEqual("HTTP/1.0".utf8)
     let method = String(decoding: header.method, as: UTF8.self)

@@ -117,7 +117,7 @@ package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertibl
     case .invalidLimit(let name): "\(name) is out of range"
     case .cannotListen(let address, let port, let code):
       "cannot listen on \(address) port \(port): \(String(cString: strerror(code)))"
-    case .noTLS: "this machine's libmicrohttpd speaks no TLS: it was built without GnuTLS"
+    case .noTLS: "this machine's libmicrohttpd does not support TLS; install one that is built with GnuTLS"
     case .cannotStart: "the HTTP server could not start its threads"
     }
   }

@@ -185,7 +185,7 @@ enum StoredReplyForm {
   static func decode(_ form: JSON) throws(ServiceError) -> (status: Int, body: JSON) {
     if let status = form["status"]?.integer, let body = form["body"] { return (Int(status), body) }
     guard let code = form["code"]?.string.flatMap(Code.init(rawValue:)) else {
-      throw ServiceError(.apiInternal, "A kept reply cannot be read.")
+      throw ServiceError(.apiInternal, "A stored reply cannot be read.")
     }
     throw ServiceError(
       code, form["detail"]?.string,

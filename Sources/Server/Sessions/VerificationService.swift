@@ -159,7 +159,7 @@ package final class VerificationService: Sendable {
     do {
       // The JSON is a reply or a result that is about to be sent, not a secret.
       return try StoredForm.decodeOrdered(try sealer.open(sealed, field).exposed())
-    } catch { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
+    } catch { throw ServiceError(.apiInternal, "A sealed record cannot be opened with the configured keys.") }
   }
 }
 

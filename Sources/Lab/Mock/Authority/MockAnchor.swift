@@ -1,9 +1,9 @@
 import Base
 
-/// A trust anchor of the mock authority, with the settings that a verifier in test mode gives it.
+/// A trust anchor of the mock authority, with its settings in a verifier's test mode.
 ///
-/// The verifier trusts all anchors at the same time. Documents are issued under the first anchor, unless a variant uses
-/// another.
+/// The verifier trusts all anchors at the same time. Documents are issued under the first anchor, unless a variant
+/// selects another.
 package struct MockAnchor: Sendable {
   package let name: String
   /// DER.
@@ -27,7 +27,8 @@ package struct MockAnchor: Sendable {
 }
 
 extension MockAuthority {
-  /// The anchors of all documents of the mock wallet. The first anchor of the corpus is only for the corpus' documents.
+  /// The anchors of all documents of the mock wallet. In the corpus, the first anchor is trusted only for the document
+  /// types of the corpus.
   package func walletAnchors(at now: Timestamp) throws -> [MockAnchor] {
     var anchors = try anchors(at: now)
     if !anchors.isEmpty { anchors[0].docTypes = MockPerson.allDocuments.map(\.docType) }
@@ -42,12 +43,13 @@ enum AnchorKind: String, Sendable, CaseIterable {
   case notCA = "iaca-not-ca"
   case expired = "iaca-expired"
   case notYetValid = "iaca-not-yet-valid"
-  /// A self-signature that does not verify; verifiers do not check it for a pinned anchor (RFC 5280, 6.1.1 (d)).
+  /// An anchor with an invalid self-signature. Verifiers do not check the self-signature of a pinned anchor (RFC 5280,
+  /// 6.1.1 (d)).
   case brokenSelfSignature = "iaca-broken-self-signature"
-  /// Allows one certificate between itself and the signer, as Apple's Digital ID root does.
+  /// Allows one certificate between itself and the signer. Apple's Digital ID root does this too.
   case pathLengthOne = "iaca-path-length-1"
   case nameConstrained = "iaca-name-constrained"
-  /// Trusted for vehicle registrations only.
+  /// Trusted only for vehicle registrations.
   case otherDocType = "iaca-other-doc-type"
 
   var commonName: String {
@@ -67,7 +69,8 @@ enum AnchorKind: String, Sendable, CaseIterable {
     self == .otherDocType ? ["org.iso.7367.1.mVRC"] : [MockDocType.mDL, MockDocType.photoID]
   }
 
-  /// Nineteen years, usually around `now`. They change only once in ten years, so a server's anchors stay the same.
+  /// A validity of nineteen years, which usually includes `now`. The dates change only once in ten years, so a server's
+  /// anchors stay the same.
   func validity(at now: Timestamp) -> (from: Timestamp, until: Timestamp) {
     let decade = now.date.year / 10 * 10
     let start =
@@ -88,9 +91,9 @@ enum AnchorKind: String, Sendable, CaseIterable {
 package enum MockDocType {
   package static let mDL = "org.iso.18013.5.1.mDL"
   package static let photoID = "org.iso.23220.photoid.1"
-  /// The EU's proof of age; its namespace has the same name.
+  /// The EU's proof of age. Its namespace has the same name.
   package static let proofOfAge = "eu.europa.ec.av.1"
-  /// The EU's person identification data; its namespace has the same name.
+  /// The EU's person identification data. Its namespace has the same name.
   package static let europeanPID = "eu.europa.ec.eudi.pid.1"
   package static let japanMyNumber = "org.iso.23220.1.jp.mnc"
 }

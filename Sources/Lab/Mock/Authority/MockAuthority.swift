@@ -1,18 +1,18 @@
 import Base
 import Cryptography
 
-/// The mock issuing authority: its certification authorities and document signers, all derived from one seed.
+/// The mock issuing authority. All its certification authorities and document signers are derived from one seed.
 ///
 /// Its certificates have `MockCertificateMarker`, so live mode rejects them.
 package struct MockAuthority: Sendable {
-  /// The curve of the keys of the issuing authority and of the document signer.
+  /// The curve for the keys of the issuing authority and the document signer.
   package let issuerCurve: Curve
   package let country: String
   package let stateOrProvince: String
-  /// The addresses of its lists in certificates and documents.
+  /// The addresses of the authority's lists, as written in certificates and documents.
   package private(set) var addresses: MockAddresses
-  /// A document signer of another authority, which replaces this authority's own: its key, its chain with its
-  /// certificate first, and the start of that certificate's validity.
+  /// Another authority's document signer, used instead of this authority's own. It has a key, a chain (leaf first) and
+  /// the start of the leaf's validity.
   package var givenSigner: (key: PrivateKey, chain: [[UInt8]], notBefore: Timestamp)?
   let seed: MockSeed
 
@@ -32,14 +32,14 @@ package struct MockAuthority: Sendable {
   /// The seed. Another mock wallet with this seed has the same authority.
   package var seedBytes: [UInt8] { seed.secret }
 
-  /// Returns the same authority, with its lists at other addresses.
+  /// Returns the same authority with different addresses for its lists.
   package func publishing(at addresses: MockAddresses) -> MockAuthority {
     var authority = self
     authority.addresses = addresses
     return authority
   }
 
-  /// The anchors that a verifier in test mode trusts. They change once in ten years of `now`.
+  /// The anchors that a verifier in test mode trusts. They change once every ten years as `now` advances.
   package func anchors(at now: Timestamp) throws -> [MockAnchor] {
     try AnchorKind.allCases.map { kind in
       let issuer = try certificateIssuer(kind)
@@ -53,7 +53,7 @@ package struct MockAuthority: Sendable {
     }
   }
 
-  /// The anchor under which correct documents are issued.
+  /// The anchor of correct documents.
   package func anchor(at now: Timestamp) throws -> MockAnchor {
     guard let anchor = try anchors(at: now).first else { throw MockError.keyDerivationFailed("anchor") }
     return anchor
@@ -68,12 +68,12 @@ package struct MockAuthority: Sendable {
     try issuer(kind.commonName, key: "iaca/\(kind.rawValue)")
   }
 
-  /// The authority between an anchor and a signer, in variants that have one.
+  /// The intermediate authority between an anchor and a signer, for variants that need one.
   func intermediateIssuer() throws -> CertificateIssuer {
     try issuer("mdoc Mock Intermediate CA", key: "intermediate")
   }
 
-  /// An issuer with the authority's name and the key of this label.
+  /// An issuer with this common name and the key derived from this label.
   func issuer(_ commonName: String, key label: String) throws -> CertificateIssuer {
     CertificateIssuer(name: name(commonName), key: try seed.key(label, on: issuerCurve))
   }
@@ -129,12 +129,12 @@ struct CertificateIssuer: Sendable {
 package struct MockAddresses: Sendable, Hashable {
   private static let nowhere = "https://iaca.mdoc-mock.invalid/"
 
-  /// The address of all lists, with a slash at its end.
+  /// The base address of all lists, with a trailing slash.
   package let base: String
 
   package init(base: String? = nil) { self.base = base ?? Self.nowhere }
 
-  /// The address in the anchors, independent of the publisher, so that the same seed gives the same anchors.
+  /// The address in the anchors. It does not depend on the publisher, so the same seed gives the same anchors.
   package var authority: String { Self.nowhere }
   /// The address of the good authority's revocation list.
   package var crl: String { crl(of: AnchorKind.good.rawValue) }
@@ -145,7 +145,7 @@ package struct MockAddresses: Sendable, Hashable {
   package var identifierList: String { base + "identifiers" }
 }
 
-/// The source of all pseudorandom bytes: HKDF of the seed, with a label for each purpose.
+/// The source of all pseudorandom bytes. It applies HKDF to the seed, with a label for each purpose.
 struct MockSeed: Sendable {
   fileprivate let secret: [UInt8]
 
@@ -158,13 +158,13 @@ struct MockSeed: Sendable {
     return key.exposed()
   }
 
-  /// A seed for one response. `context` makes it unique, such as the session transcript.
+  /// A seed for one response. `context`, such as the session transcript, makes the seed unique.
   func child(_ label: String, context: [UInt8]) throws -> MockSeed {
     MockSeed(try bytes("\(label)/\(hexText(HashAlgorithm.sha256.hash(context)))", count: 32))
   }
 
   func key(_ label: String, on curve: Curve) throws -> PrivateKey {
-    // A candidate must be below the group's order: at worst, two of three candidates are rejected (brainpool).
+    // A candidate must be below the group's order. In the worst case (brainpool), two of three candidates are rejected.
     for attempt in 0..<64 {
       var scalar = try bytes("key/\(curve.rawValue)/\(label)/\(attempt)", count: curve.coordinateLength)
       // The order of P-521 has 521 bits, but a scalar has 66 bytes.
@@ -179,19 +179,19 @@ struct MockSeed: Sendable {
   }
 }
 
-/// The reason why a response could not be made. A wrong response is intentional, not an error.
+/// The reason why a response cannot be made. A deliberately wrong response is not an error.
 package enum MockError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The wallet has no document of a type that was requested.
+  /// The wallet has no document of a requested type.
   case noRequestedDocument([String])
-  /// The request of a web protocol is malformed, for this reason.
+  /// A web protocol's request is malformed, for the given reason.
   case unreadableRequest(String)
   /// The document data cannot be read at `path`.
   case invalidData(path: String, reason: String)
-  /// No proof can be made of the document, for this reason.
+  /// The document cannot be proven, for the given reason.
   case cannotProve(String)
   /// The curve cannot sign certificates or documents.
   case curveCannotSign(String)
-  /// The variant has nothing to work on in this request or document data.
+  /// The variant has nothing to change in this request or document data.
   case nothingToChange(String)
   case keyDerivationFailed(String)
 

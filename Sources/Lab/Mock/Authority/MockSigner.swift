@@ -11,14 +11,15 @@ struct MockSigner: Sendable {
   var certificate: CertificateTemplate
   /// The key that signs the certificate.
   var issuerKey: PrivateKey
-  /// The certificate between the signer's and the anchor, and the key that signs it.
+  /// The intermediate certificate between the signer's certificate and the anchor, and the key that signs it.
   var intermediate: (template: CertificateTemplate, key: PrivateKey)?
-  /// The certificates after the signer's in x5chain, DER.
+  /// The certificates in x5chain after the signer's and the intermediate certificate, DER.
   var further: [[UInt8]] = []
   /// Changes the finished DER of the signer's certificate.
   var finish: @Sendable ([UInt8]) -> [UInt8] = { $0 }
 
-  /// Makes a signer whose validity starts with a calendar month, so that it is the same throughout a month of `now`.
+  /// Makes a signer whose validity starts on the first day of a month. The signer changes only once a month as `now`
+  /// advances.
   ///
   /// - Parameter curve: the key's curve; nil for the authority's curve.
   init(
@@ -45,7 +46,7 @@ struct MockSigner: Sendable {
     return [finish(try certificate.signed(by: issuerKey))] + issuer + further
   }
 
-  /// Whether both sign with the same key, and with certificates of the same content.
+  /// True if both signers have the same key and the same certificates.
   func isCertified(like other: MockSigner) throws -> Bool {
     try key.publicKey.encoded == other.key.publicKey.encoded && chain() == other.chain()
       && certificate.signed(by: issuerKey) == other.certificate.signed(by: other.issuerKey)
@@ -65,31 +66,31 @@ extension MockSigner {
     /// The certificate's validity in days.
     let days: Int64
     let subject: @Sendable (MockAuthority) -> CertificateName
-    /// The certificate's extensions besides its key identifiers and the mock's marker.
+    /// The certificate's extensions, in addition to its key identifiers and the mock's marker.
     let extensions: @Sendable (MockAddresses) -> [CertificateExtension]
 
-    /// Documents (ISO/IEC 18013-5, B.1.4).
+    /// Signs documents (ISO/IEC 18013-5, B.1.4).
     static let documents = Role(keyLabel: "ds", days: 400, subject: { $0.name("mdoc Mock Document Signer") }) {
       [
         .keyUsage(.digitalSignature), .issuerAltName(uri: $0.authority), .crlDistributionPoint(uri: $0.crl),
         .extendedKeyUsage([mDLKeyUsage]),
       ]
     }
-    /// Status lists and identifier lists (ISO/IEC 18013-5, second edition, B.9).
+    /// Signs status lists and identifier lists (ISO/IEC 18013-5, second edition, B.9).
     static let statusLists = Role(
       keyLabel: "status list signer", days: 1_000, subject: { $0.name("mdoc Mock Status List Signer") }
     ) { _ in [.keyUsage(.digitalSignature)] }
-    /// VICALs (ISO/IEC 18013-5, C.1).
+    /// Signs VICALs (ISO/IEC 18013-5, C.1).
     static let vicals = Role(keyLabel: "vical signer", days: 1_000, subject: { $0.name("mdoc Mock VICAL Signer") }) {
       [.keyUsage(.nonRepudiation), .extendedKeyUsage(["1.0.18013.5.1.8"]), .crlDistributionPoint(uri: $0.crl)]
     }
-    /// Lists of trusted entities (ETSI TS 119 602), with id-tsl-kp-tslSigning (ETSI TS 119 612, 5.7.1).
+    /// Signs lists of trusted entities (ETSI TS 119 602), with id-tsl-kp-tslSigning (ETSI TS 119 612, 5.7.1).
     static let trustedEntityLists = Role(
       keyLabel: "scheme operator/signer", days: 1_000,
       subject: { _ in SchemeOperator.certificateName("mdoc Mock list signer") }
     ) { _ in [.keyUsage(.digitalSignature), .extendedKeyUsage(["0.4.0.2231.3.0"])] }
 
-    /// Requests of a relying party (ISO/IEC 18013-5:2021, B.1.7).
+    /// Signs a relying party's requests (ISO/IEC 18013-5:2021, B.1.7).
     static func reader(dnsName: String) -> Role {
       Role(
         keyLabel: "reader/\(dnsName)", days: 390,
@@ -109,7 +110,7 @@ extension MockSigner {
 }
 
 extension MockAuthority {
-  /// DER of the document signer's certificate. It changes once a month of `now`.
+  /// DER of the document signer's certificate. It changes once a month as `now` advances.
   ///
   /// - Parameter oid: an extension to omit from the certificate.
   package func documentSigner(at now: Timestamp, without oid: String? = nil) throws -> [UInt8] {
@@ -134,7 +135,7 @@ extension MockAuthority {
       key: try seed.key("scheme operator/\(label)", on: issuerCurve))
   }
 
-  /// DER of a root certificate. It changes once in ten years of `now`.
+  /// DER of a root certificate. It changes once every ten years as `now` advances.
   func rootCertificate(of issuer: CertificateIssuer, at now: Timestamp) throws -> [UInt8] {
     try rootTemplate(issuer, AnchorKind.good.validity(at: now)).signed(by: issuer.key)
   }
@@ -163,9 +164,9 @@ package struct MockReader: Sendable {
 }
 
 extension MockAuthority {
-  /// Makes a reader. Its certificate is the same throughout a calendar month of `now`.
+  /// Makes a reader. Its certificate changes once a month as `now` advances.
   ///
-  /// Its keys are always on P-256: signed requests are ES256 (HAIP 1.0, 7).
+  /// Its keys are always on P-256, since signed requests use ES256 (HAIP 1.0, 7).
   package func reader(dnsName: String, at now: Timestamp) throws -> MockReader {
     let root = CertificateIssuer(
       name: name("mdoc Mock Reader Authority"), key: try seed.key("reader authority", on: .p256))

@@ -1,6 +1,6 @@
 import Base
 
-/// One X.509 extension. `value` is the DER of its value.
+/// One X.509 extension. `value` is the DER encoding of the extension's value.
 package struct CertificateExtension: Sendable {
   var oid: String
   var isCritical = false
@@ -32,7 +32,7 @@ package struct CertificateExtension: Sendable {
 
   static func keyUsage(_ usages: KeyUsage..., isCritical: Bool = true) -> Self {
     let bits = usages.reduce(into: 0 as UInt8) { $0 |= 0x80 >> $1.rawValue }
-    // The encoding of a named bit list ends with the last set bit (X.690, 11.2.2).
+    // The encoding of a named bit list ends with the last 1 bit (X.690, 11.2.2).
     let value = DER.bitString([bits], unusedBits: UInt8(bits.trailingZeroBitCount))
     return Self(oid: keyUsageOID, isCritical: isCritical, value: value)
   }
@@ -88,7 +88,7 @@ package struct CertificateExtension: Sendable {
   }
 }
 
-/// Writes DER (X.690), right or wrong.
+/// Writes correct or deliberately wrong DER (X.690).
 enum DER {
   static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag] + length(content.count) + content }
 

@@ -1,7 +1,7 @@
 import Base
 import Cryptography
 
-/// Every field of a certificate (RFC 5280, 4.1), right or wrong. `signed(by:)` makes the DER.
+/// Every field of a certificate (RFC 5280, 4.1), with a correct or wrong value. `signed(by:)` makes the DER.
 struct CertificateTemplate: Sendable {
   var issuer: CertificateName
   var notBefore: Timestamp
@@ -14,7 +14,7 @@ struct CertificateTemplate: Sendable {
   var serialNumber: [UInt8]?
   /// The signature algorithm; nil means the algorithm of the signing key's curve.
   var signatureAlgorithm: CertificateAlgorithm?
-  /// The encoded version: 2 is version 3.
+  /// The encoded version; 2 means version 3.
   var version: UInt8 = 2
 
   subscript(oid oid: String) -> CertificateExtension? {
@@ -36,17 +36,18 @@ struct CertificateTemplate: Sendable {
   func signed(by key: PrivateKey, damagingSignature: Bool = false) throws -> [UInt8] {
     let algorithm = signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve)
     let tbs = tbsCertificate(serialNumber: serialNumber(signedBy: key), algorithm: algorithm)
-    // The signed bytes are damaged, so the signature remains correct DER.
+    // Damages the signed bytes instead of the signature, so that the signature remains correct DER.
     let signature = try algorithm.sign(damagingSignature ? tbs + [0] : tbs, with: key)
     return DER.sequence(tbs, algorithm.der, DER.bitString(signature))
   }
 
-  /// The content octets of the serial number of a certificate signed by this key.
+  /// The serial number's content octets if this key signs the certificate.
   func serialNumber(signedBy key: PrivateKey) -> [UInt8] {
     serialNumber ?? derivedSerialNumber(signatureAlgorithm ?? CertificateAlgorithm(curve: key.curve))
   }
 
-  /// A positive hash of the certificate, 20 octets: unique and unpredictable (ISO/IEC 18013-5, B.1: 63 random bits).
+  /// A positive 20-octet hash of the certificate. It is unique and unpredictable (ISO/IEC 18013-5, B.1: 63 random
+  /// bits).
   private func derivedSerialNumber(_ algorithm: CertificateAlgorithm) -> [UInt8] {
     var number = Array(HashAlgorithm.sha256.hash(tbsCertificate(serialNumber: [], algorithm: algorithm)).prefix(20))
     number[0] = number[0] & 0x7f | 0x40
@@ -78,7 +79,7 @@ struct CertificateName: Sendable {
 
   init(country: String?, state: String?, organization: String?, commonName: String) {
     attributes = []
-    // ISO/IEC 18013-5, B.1: countryName is a PrintableString, upper case.
+    // countryName is a PrintableString in upper case (ISO/IEC 18013-5, B.1).
     if let country { attributes.append((Self.country, DER.printableString(country))) }
     if let state { attributes.append((Self.stateOrProvince, DER.utf8String(state))) }
     if let organization { attributes.append((Self.organization, DER.utf8String(organization))) }
@@ -96,7 +97,7 @@ struct CertificateName: Sendable {
 /// A signature algorithm by its object identifier (ISO/IEC 18013-5, B.1; RFC 5480, RFC 5639, RFC 8410).
 struct CertificateAlgorithm: Sendable {
   var oid: String
-  /// The hash; nil for EdDSA, which includes its own.
+  /// The hash algorithm; nil for EdDSA, which has a built-in hash.
   var hash: HashAlgorithm?
 
   static let ecdsaWithSHA1 = CertificateAlgorithm(oid: "1.2.840.10045.4.1", hash: .sha1)

@@ -1,10 +1,10 @@
 import Base
 import Cryptography
 
-/// Every field of a certificate revocation list (RFC 5280, 5.1), right or wrong.
+/// Every field of a certificate revocation list (RFC 5280, 5.1), with a correct or wrong value.
 struct RevocationListTemplate: Sendable {
   struct Entry: Sendable {
-    /// The content octets of the revoked certificate's number.
+    /// The content octets of the revoked certificate's serial number.
     var serialNumber: [UInt8]
     var date: Timestamp
     var extensions: [CertificateExtension] = []
@@ -18,10 +18,10 @@ struct RevocationListTemplate: Sendable {
 
   enum Signature: String, Sendable, EditValue { case right, damaged, absent }
 
-  /// The encoded version: 1 is version 2; nil writes none, as in version 1.
+  /// The encoded version; 1 means version 2. If nil, the version is omitted, as in version 1.
   var version: UInt8? = 1
   var issuer: CertificateName
-  /// The key that signs.
+  /// The key that signs the list.
   var key: PrivateKey
   var thisUpdate: Timestamp
   var nextUpdate: Timestamp?
@@ -31,7 +31,7 @@ struct RevocationListTemplate: Sendable {
   /// The algorithm in the signed part; nil for the actual signature algorithm.
   var namedAlgorithm: CertificateAlgorithm?
 
-  /// Makes a correct list (ISO/IEC 18013-5, B.10), which changes every day and is valid for 90 days, the maximum.
+  /// Makes a correct list (ISO/IEC 18013-5, B.10). The list changes every day and is valid for 90 days, the maximum.
   init(issuer: CertificateIssuer, at now: Timestamp) {
     self.issuer = issuer.name
     key = issuer.key
@@ -48,7 +48,7 @@ struct RevocationListTemplate: Sendable {
     let value: [UInt8] =
       switch signature {
       case .right: try algorithm.sign(list, with: key)
-      // The signed bytes are damaged, so that the signature remains correct DER.
+      // Damages the signed bytes instead of the signature, so that the signature remains correct DER.
       case .damaged: try algorithm.sign(list + [0], with: key)
       case .absent: []
       }
@@ -62,7 +62,7 @@ struct RevocationListTemplate: Sendable {
       issuer.der,
       DER.time(thisUpdate),
       nextUpdate.map(DER.time) ?? [],
-      // Omitted if nothing is revoked (RFC 5280, 5.1.2.6).
+      // The entries are omitted if nothing is revoked (RFC 5280, 5.1.2.6).
       entries.isEmpty ? [] : DER.sequence(of: entries.map(\.der)),
       extensions.isEmpty ? [] : DER.explicit(0, DER.sequence(of: extensions.map(\.der))))
   }

@@ -1,9 +1,10 @@
 import Base
 import Cryptography
 
-/// A relying party's reader key with a certificate of its own authority, for wallets that can trust that authority.
+/// A reader key with a certificate from the relying party's own authority, for wallets that can trust that authority.
 ///
-/// It follows the profile of readers (ISO/IEC 18013-5, B.1.7), without the mock's marker: its keys are random.
+/// The certificate follows the profile of readers (ISO/IEC 18013-5, B.1.7). It lacks the mock's marker, because its
+/// keys are random.
 package struct SelfMadeReader: Sendable {
   private static let authorityDays: Int64 = 3 * 365
   private static let days: Int64 = 397
@@ -12,10 +13,11 @@ package struct SelfMadeReader: Sendable {
   package let key: PrivateKey
   /// DER.
   package let certificate: [UInt8]
-  /// DER of the authority's certificate. Its private key signs this reader and the list, and is then deleted.
+  /// DER of the authority's certificate. The authority's private key signs the reader's certificate and the revocation
+  /// list. Then the key is deleted.
   package let authority: [UInt8]
-  /// DER of the authority's empty revocation list. It expires with the reader's certificate, since nobody can sign
-  /// another list. To revoke a reader, remove its authority from the wallets.
+  /// DER of the authority's empty revocation list. It expires with the reader's certificate, because nobody can sign
+  /// another list. To revoke the reader, remove its authority from the wallets.
   package let revocationList: [UInt8]
 
   /// - Parameters:
@@ -26,7 +28,7 @@ package struct SelfMadeReader: Sendable {
     let issuer = CertificateIssuer(
       name: CertificateName(country: nil, state: nil, organization: name, commonName: "\(name) reader authority"),
       key: try PrivateKey(generatingOn: .p256))
-    // Wallets' clocks may be slow.
+    // Wallets' clocks may be behind.
     let from = now - Seconds.hour
     authority = try CertificateTemplate(
       issuer: issuer.name, notBefore: from, notAfter: from + Self.authorityDays * Seconds.day, subject: issuer.name,
@@ -52,13 +54,13 @@ package struct SelfMadeReader: Sendable {
     revocationList = try list.der()
   }
 
-  /// The extensions of the profile of readers that the holder can request. The authority adds the other extensions.
+  /// The reader profile's extensions that the holder can request. The authority adds the other extensions.
   package static func profile(host: String) -> [CertificateExtension] {
     [.keyUsage(.digitalSignature), .extendedKeyUsage([MockSigner.readerKeyUsage]), .subjectAltName(dnsName: host)]
   }
 }
 
-/// A request for a certificate (PKCS #10, RFC 2986).
+/// A certificate signing request (PKCS #10, RFC 2986).
 package enum CertificateRequest {
   private static let extensionRequest = "1.2.840.113549.1.9.14"
 

@@ -10,7 +10,7 @@ struct IssuedItem: Sendable {
   private var otherContent: [UInt8]?
   /// The head of tag 24; nil for the style's usual head.
   var tagHead: [UInt8]?
-  /// The returned value; nil for `#6.24(bstr .cbor IssuerSignedItem)`.
+  /// The value in the response; nil for `#6.24(bstr .cbor IssuerSignedItem)`.
   var presented: CBORValue?
 
   init(digestID: UInt64, random: [UInt8], identifier: String, value: CBORValue, style: EncodingStyle) {
@@ -60,7 +60,7 @@ struct DigestNamespace: Sendable {
 }
 
 extension [IssuedNamespace] {
-  /// Issues all elements. The seed decides the order of digest identifiers, and each item's 32 random bytes.
+  /// Issues all elements. The seed determines the order of digest identifiers, and each item's 32 random bytes.
   init(issuing data: MockDocumentData, seed: MockSeed, style: EncodingStyle) throws {
     self = try data.namespaces.map { namespace in
       let label = "\(data.docType)/\(namespace.name)"
@@ -144,7 +144,7 @@ func mobileSecurityObject(_ setup: DocumentSetup, digests: [DigestNamespace], de
   return fields
 }
 
-/// The mock authority's choices for documents.
+/// The mock authority's settings for issuing documents.
 package struct MockIssuing: Sendable {
   /// SHA-256, SHA-384 or SHA-512.
   package var digestAlgorithm = HashAlgorithm.sha256

@@ -20,9 +20,9 @@ package struct MockDocumentData: Sendable {
 
   package var docType: String
   package var namespaces: [Namespace]
-  /// The NN of each `age_over_NN` that the issuer attests (ISO/IEC 18013-5, 7.2.5). The issuer adds these,
-  /// `age_in_years` and `age_birth_year` to each namespace with a `birth_date`, unless the namespace already has them.
-  /// They are computed for the first day of validity.
+  /// The NN of each `age_over_NN` that the issuer attests (ISO/IEC 18013-5, 7.2.5). The issuer adds these elements,
+  /// `age_in_years` and `age_birth_year` to each namespace with a `birth_date`. It does not replace elements that the
+  /// namespace already has. The issuer computes them for the first day of validity.
   package var ageThresholds: [Int]
 
   package init(docType: String, namespaces: [Namespace], ageThresholds: [Int] = []) {
@@ -42,7 +42,7 @@ package struct MockDocumentData: Sendable {
     }
   }
 
-  /// The same data, with portraits of `bytes` bytes. A portrait is larger if a JPEG needs more bytes.
+  /// The same data, with portraits of `bytes` bytes. A portrait may be larger, if a JPEG needs more bytes.
   package func resizingPortrait(to bytes: Int) -> MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices where copy.namespaces[index]["portrait"] != nil {
@@ -59,7 +59,7 @@ extension CBORValue {
   /// `tdate`: a text in tag 0, in UTC, without a fraction of a second.
   package static func tdate(_ time: Timestamp) -> CBORValue { .tagged(0, .text(time.description)) }
 
-  /// The day of a `full-date` or `tdate`, plain or in ISO/IEC 23220's map; nil for other values.
+  /// The day of a `full-date` or `tdate`, or of the `birth_date` in ISO/IEC 23220's map; nil for other values.
   var calendarDay: FullDate? {
     switch self {
     case .tagged(1004, .text(let text)): FullDate(text)
@@ -71,7 +71,7 @@ extension CBORValue {
 }
 
 extension MockDocumentData {
-  /// The same data, with the age elements of this day.
+  /// The same data, with the age elements computed for this day.
   func attestingAges(on day: FullDate) -> MockDocumentData {
     var copy = self
     for index in copy.namespaces.indices {
@@ -95,21 +95,21 @@ extension FullDate {
     day.year - year - ((day.month, day.day) < (month, self.day) ? 1 : 0)
   }
 
-  /// The same day of another year; 29 February becomes 1 March.
+  /// The same day of another year. 29 February becomes 1 March if that year is not a leap year.
   func shifted(years: Int) -> FullDate {
     FullDate(year: year + years, month: month, day: day) ?? FullDate(year: year + years, month: 3, day: 1) ?? self
   }
 }
 
-/// The NN of `age_over_NN`; nil if the identifier has another form, or not exactly two digits.
+/// The NN of `age_over_NN`; nil if the identifier does not have this form with exactly two digits.
 func ageThreshold(of identifier: String) -> Int? {
   guard identifier.hasPrefix("age_over_"), identifier.utf8.count == 11 else { return nil }
   let digits = identifier.dropFirst(9)
   return digits.allSatisfy { $0.isASCII && $0.isNumber } ? Int(digits) : nil
 }
 
-/// The attestation of "is at least NN years old" (ISO/IEC 18013-5, 7.2.5): the smallest true threshold at or above NN,
-/// else the largest false threshold at or below NN. Nil if neither exists.
+/// The identifier that attests "is at least NN years old" (ISO/IEC 18013-5, 7.2.5). It has the smallest true threshold
+/// at or above NN, otherwise the largest false threshold at or below NN. Nil if neither exists.
 func nearestAgeAttestation(to threshold: Int, in elements: [(identifier: String, value: CBORValue)]) -> String? {
   func attested(_ isOver: Bool) -> [(threshold: Int, identifier: String)] {
     elements.compactMap { element in

@@ -22,7 +22,7 @@ extension MockDocumentData {
       "The NN of each age_over_NN that the issuer attests, computed from birth_date."),
     Field("namespaces", \.namespaces, namespacesShape, "Elements by namespace."))
 
-  /// Never nil: the member is optional for readers, and always written.
+  /// Never nil, so that the optional member is always written.
   private var writtenThresholds: [Int]? { ageThresholds }
 
   private static let namespacesShape = Shape<[Namespace]>(.map(of: .map(of: valueReference))) { json, pointer, faults in
@@ -103,7 +103,7 @@ private func members<Value>(
 }
 
 extension CBORValue {
-  /// The typed values, by the only member of their objects.
+  /// The typed values, identified by the only member of their JSON object.
   private static let typed: [(name: String, schema: Schema, make: @Sendable (JSON) -> CBORValue?)] = [
     (
       "full_date", ["type": "string", "format": "date", "description": "A full-date (CBOR tag 1004)."],
@@ -196,6 +196,6 @@ extension CBORValue {
     }
   }
 
-  /// A bignum that was read here has at most 16 bytes.
+  /// A bignum from this reader has at most 16 bytes.
   private static func magnitude(_ bytes: [UInt8]) -> Int128 { bytes.reduce(0) { $0 << 8 | Int128($1) } }
 }

@@ -21,7 +21,7 @@ package enum MockPerson {
     docType: MockDocType.proofOfAge, namespaces: [.init(MockDocType.proofOfAge, [("age_over_18", true)])],
     ageThresholds: [])
 
-  /// ISO/IEC 18013-5, Table 5, and the AAMVA mDL Implementation Guidelines.
+  /// The driving licence of ISO/IEC 18013-5, Table 5, and the AAMVA mDL Implementation Guidelines.
   package static let mDL = MockDocumentData(
     docType: MockDocType.mDL,
     namespaces: [
@@ -89,7 +89,7 @@ package enum MockPerson {
     ],
     ageThresholds: [18, 21, 25, 65])
 
-  /// Japan's My Number Card, like Apple Wallet's.
+  /// Japan's My Number Card, as in Apple Wallet.
   package static let japanMyNumber = MockDocumentData(
     docType: MockDocType.japanMyNumber,
     namespaces: [
@@ -135,7 +135,7 @@ package enum MockNamespace {
 package enum MockPortrait {
   package static let jpeg: [UInt8] = Base64.decode(portraitBase64) ?? []
 
-  /// The same picture, filled up to `size` bytes with comments (ITU-T T.81, B.2.4.5), unless it is larger.
+  /// The same picture, padded to `size` bytes with comments (ITU-T T.81, B.2.4.5). A larger picture stays unchanged.
   package static func jpeg(padded size: Int) -> [UInt8] {
     var missing = size - jpeg.count
     guard missing > 0 else { return jpeg }
@@ -157,7 +157,7 @@ package enum MockPortrait {
   }
 }
 
-/// `MockPortrait`, drawn for this project.
+/// The JPEG of `MockPortrait` in base64, drawn for this project.
 let portraitBase64 = """
   /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAwICQsJCAwLCgsODQwOEh4UEhEREiUbHBYeLCcuLisnKyoxN0Y7MTRCNCorPVM+QkhKTk9OLztWXFVM\
   W0ZNTkv/2wBDAQ0ODhIQEiQUFCRLMisyS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0tLS0v/wAARCAC0AJAD\

@@ -1,6 +1,6 @@
 import CBOR
 
-/// A legal style of CBOR. Only the first is deterministic (RFC 8949, 4.2).
+/// A valid style of CBOR encoding. Only `shortest` is deterministic (RFC 8949, 4.2).
 enum EncodingStyle: String, Sendable {
   case shortest
   /// Heads have eight-byte arguments.
@@ -53,7 +53,7 @@ enum EncodingStyle: String, Sendable {
   }
 }
 
-/// A CBOR map with ordered entries, which are found by key. Duplicate keys are possible.
+/// A CBOR map with ordered entries and access by key. Duplicate keys are possible.
 struct MapDraft: Sendable {
   var entries: [(key: CBORValue, value: CBORValue)] = []
 

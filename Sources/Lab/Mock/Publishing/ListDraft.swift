@@ -3,19 +3,19 @@ import CBOR
 import Compression
 import Cryptography
 
-/// A draft of a signed list, made in the stages `Stages.lists`: a VICAL (ISO/IEC 18013-5, C.1.7), a list of trusted
-/// entities (ETSI TS 119 602, 6), a status list or identifier list (Token Status List, 5; ISO/IEC 18013-5, second
-/// edition, 12.3.6), or a CRL (RFC 5280, 5.1).
+/// A draft of a signed list, made in the stages `Stages.lists`. The list is a VICAL (ISO/IEC 18013-5, C.1.7), a list of
+/// trusted entities (ETSI TS 119 602, 6), a status list or identifier list (Token Status List, 5; ISO/IEC 18013-5,
+/// second edition, 12.3.6), or a CRL (RFC 5280, 5.1).
 struct ListDraft: Sendable {
   let kind: MockList.Kind
   let authority: MockAuthority
   let now: Timestamp
-  /// True for a JSON Web Token, false for a CBOR one.
+  /// True for a JSON Web Token, false for a CBOR Web Token.
   let isJWT: Bool
-  /// The list's signer; for a CRL, the document signer that it may revoke.
+  /// The list's signer; for a CRL, the document signer that the CRL may revoke.
   var signer: MockSigner
-  /// A document's reference to a token (StatusListInfo or IdentifierListInfo); and the whole `status`, if it differs
-  /// from the usual.
+  /// A document's reference to a token (StatusListInfo or IdentifierListInfo), and the whole `status` if it is not the
+  /// usual one.
   var reference = MapDraft()
   var otherStatus: CBORValue?
   /// The list's members without its entries: a VICAL's members, ListAndSchemeInformation, or a token's claims.
@@ -29,11 +29,11 @@ struct ListDraft: Sendable {
 
   /// The signed list.
   var payload: [UInt8] = []
-  /// The protected header, without a token's chain, which is added if the unprotected header has none.
+  /// The protected header without a token's chain. The chain is added later if the unprotected header has none.
   var header = MapDraft()
   var unprotected = MapDraft()
   var carriesChain = false
-  /// Bytes that are signed after the list, for a wrong signature.
+  /// Extra bytes to sign after the list, which make the signature wrong.
   var alsoSigned: [UInt8] = []
   /// The parts of the COSE_Sign1, or the parts of the compact JWS as bytes.
   var parts: [CBORValue] = []
@@ -108,7 +108,7 @@ struct ListDraft: Sendable {
     ])
   }
 
-  /// The beginning of the day. So lists change once a day, except in variants with times to the second.
+  /// The beginning of the current day. Lists therefore change once a day, except in variants with times to the second.
   var day: Timestamp { Timestamp(date: now.date) }
 
   // MARK: Entries
@@ -130,7 +130,7 @@ struct ListDraft: Sendable {
     return try entry(template, signedBy: authority.certificateIssuer(kind), docTypes: kind.docTypes).value
   }
 
-  /// An entry with all members.
+  /// A VICAL entry with all members.
   func entry(
     _ template: CertificateTemplate, signedBy issuer: CertificateIssuer, docTypes: [String]
   ) throws -> MapDraft {
@@ -145,7 +145,7 @@ struct ListDraft: Sendable {
     ])
   }
 
-  /// An entry with only the required members, and a small number.
+  /// A VICAL entry with only the required members and a small serial number.
   func terseEntry() throws -> CBORValue {
     var template = try authority.anchorTemplate(.pathLengthOne, at: now)
     template.serialNumber = [0x01, 0x00]
@@ -170,7 +170,8 @@ struct ListDraft: Sendable {
     get throws { try MockSigner(authority: authority, under: authority.certificateIssuer(.good), at: now) }
   }
 
-  /// The mock authority, which issues documents and signs status lists, with short names of members (see `content`).
+  /// The mock authority as a trusted entity that issues documents and signs status lists. Its members have short names
+  /// (see `content`).
   private func trustedEntity() throws -> CBORValue {
     let certificates: CBORValue = [["val": .text(Base64.encode(try authority.goodRoot(at: now)))]]
     let services = [MockList.issuanceService, MockList.revocationService].map { type -> CBORValue in
@@ -200,7 +201,7 @@ struct ListDraft: Sendable {
 // MARK: Making
 
 extension ListDraft {
-  /// The `status` of a document with this list.
+  /// The `status` of a document that refers to this list.
   var status: CBORValue {
     otherStatus ?? .map([(kind == .status ? "status_list" : "identifier_list", reference.value)])
   }
@@ -250,7 +251,7 @@ extension ListDraft {
     return JSON.object(claims).serialized()
   }
 
-  /// The JSON form of an entity, by its full names.
+  /// The JSON form of an entity, with full member names.
   private func entity(_ entity: CBORValue) -> CBORValue {
     let services = entity[step: "services"]?.elements.map { service -> CBORValue in
       var information = MapDraft(service[step: "information"])
@@ -309,7 +310,7 @@ extension ListDraft {
     ])
   }
 
-  /// The served bytes: a compact JWS, or a COSE_Sign1, which is untagged in a VICAL and otherwise tagged.
+  /// The served bytes: a compact JWS or a COSE_Sign1. The COSE_Sign1 is untagged in a VICAL and otherwise tagged.
   private var joined: [UInt8] {
     guard isCompact else { return (kind == .vical ? [] : [0xd2]) + CBORValue.array(parts).encoded() }
     let texts = parts.map { part in if case .bytes(let bytes) = part { Base64.encodeURLSafe(bytes) } else { "" } }
@@ -317,7 +318,7 @@ extension ListDraft {
   }
 }
 
-/// Packs entries of `bits` bits, the first in the lowest bits, as a zlib stream (Token Status List, 4.1).
+/// Packs entries of `bits` bits into a zlib stream, the first entry in the lowest bits (Token Status List, 4.1).
 func packedStatuses(_ entries: [UInt8], bits: Int) throws -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: (entries.count * bits + 7) / 8)
   for (index, entry) in entries.enumerated() {

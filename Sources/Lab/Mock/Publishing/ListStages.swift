@@ -3,7 +3,7 @@ import CBOR
 import Compression
 import Cryptography
 
-/// The stages of a list that is published, in their order.
+/// The stages of making a published list, in order.
 extension Stages {
   static let lists: [any AnyEditStage] = [signer, list, crl, signed, served, listBytes]
 
@@ -45,7 +45,7 @@ extension Stages {
       "bomb": .reading { _ in .bytes(try bomb.get()) },
     ]) { $1 },
     [
-      // The document's status, the bits of an entry, and the status of all other documents.
+      // Arguments: the document's status, the number of bits per entry, and the status of all other documents.
       "statuses": {
         try $0.setStatus(
           UInt8($1.integer(0)), bits: $1.integer(1), others: UInt8($1.values.count > 2 ? $1.integer(2) : 0))
@@ -62,12 +62,12 @@ extension Stages {
       "version": EditPart(
         get: { $0.crl.version.map { .unsigned(UInt64($0)) } },
         set: { $0.crl.version = try Int64?(edited: $1).map { UInt8(clamping: $0) } }),
-      // The names in the signed part.
+      // The algorithm identifier in the signed part.
       "algorithm": EditPart(
         get: { _ in nil },
         set: { $0.crl.namedAlgorithm = CertificateAlgorithm(oid: try String(edited: $1), hash: .sha1) }),
       "signature": .at(\.crl.signature),
-      // Certificate numbers: the document signer's, its negative in two's complement, and the authority's.
+      // Certificate serial numbers: the document signer's, its negative in two's complement, and the authority's.
       "signer": .reading { .bytes($0.signerNumber) }, "negative": .reading { .bytes($0.signerNumber.negated) },
       "authority": .reading { draft in
         let issuer = try draft.authority.certificateIssuer(.good)
@@ -78,7 +78,8 @@ extension Stages {
       },
     ],
     [
-      // Arguments: a certificate number and the entry's extensions. The entry's date is a day ago.
+      // Arguments: a certificate's serial number, the entry's extensions and, optionally, the entry's date. The default
+      // date is a day ago.
       "revoke": { draft, arguments in
         draft.crl.entries.append(
           .init(
@@ -97,7 +98,7 @@ extension Stages {
       "payload": .at(\.payload), "header": .at(\.header), "unprotected": .at(\.unprotected),
       "alsoSigned": .at(\.alsoSigned), "carriesChain": .at(\.carriesChain),
       "chain": .reading { try $0.signer.x5chain() },
-      // The algorithm's name for another curve; the type of a JSON token for a CBOR token, or the reverse.
+      // The algorithm of another curve, and the type of the other kind of token.
       "otherAlgorithm": .reading { draft in
         let other = CurveIdentifiers(draft.authority.issuerCurve == .p384 ? .p256 : .p384)
         return draft.kind == .trustedEntities ? .text(other.jws) : .integer(other.algorithm)
@@ -131,7 +132,7 @@ extension Stages {
     parts["root.\(name)"] = .reading { .bytes(try $0.root(name)) }
   }
 
-  /// A gigabyte of zeros, compressed; made once, since it takes seconds.
+  /// A compressed gigabyte of zeros. It is made only once, since compression takes seconds.
   private static let bomb = Result {
     try Deflation.deflate(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 1 << 10)
   }

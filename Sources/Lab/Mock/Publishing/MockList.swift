@@ -2,7 +2,7 @@ import Base
 import CBOR
 import Cryptography
 
-/// A named list of the mock authority, right or wrong in one respect: a row of `Lists.txt`.
+/// A named list of the mock authority, either correct or wrong in one respect. It is a row of `Lists.txt`.
 package struct MockList: MockDeclared {
   package enum Kind: String, Sendable, CaseIterable {
     case vical
@@ -25,7 +25,7 @@ package struct MockList: MockDeclared {
       }
     }
 
-    /// The verifier's anchor of the list's signer, DER.
+    /// The verifier's trust anchor for the list's signer, DER.
     package func signerAnchor(of authority: MockAuthority, at now: Timestamp) throws -> [UInt8] {
       try authority.rootCertificate(of: signerIssuer(authority), at: now)
     }
@@ -38,7 +38,7 @@ package struct MockList: MockDeclared {
       }
     }
 
-    /// The authority's address of such a list.
+    /// The authority's address for this kind of list.
     func address(_ authority: MockAuthority) -> String {
       switch self {
       case .vical, .trustedEntities, .crl: authority.addresses.crl
@@ -49,13 +49,13 @@ package struct MockList: MockDeclared {
   }
 
   package let kind: Kind
-  /// The declared code is the rejection of the list, or the finding about a document or signer that refers to the list;
-  /// there is none if all is good.
+  /// The declared code is the rejection of the list, or the finding about a document or signer that refers to the list.
+  /// A correct list has no code.
   package let declaration: MockDeclaration
-  /// The code that rejects the good authority's licence if only this list of anchors is trusted; nil if the licence is
-  /// accepted.
+  /// The code that rejects the good authority's licence if this is the only trusted list of anchors; nil if the licence
+  /// is accepted.
   package private(set) var documentCode: Code?
-  /// True if the code is found only after the good list of the same time was accepted.
+  /// True if the code occurs only after the verifier has accepted the good list of the same time.
   package private(set) var followsGood = false
   /// True for a JSON Web Token, which only some policies accept.
   package var isJWT = false
@@ -72,7 +72,7 @@ package struct MockList: MockDeclared {
 
   package var mediaType: String { isJWT ? "application/statuslist+jwt" : kind.mediaType }
 
-  /// The list's bytes. They change once a day of `now`, except in variants with times to the second.
+  /// The list's bytes. They change once a day as `now` advances, except in variants with times to the second.
   ///
   /// - Parameters:
   ///   - issuer: the name of a CRL's issuer (`MockAuthority.listIssuer`); nil for the good authority.
@@ -93,8 +93,7 @@ package struct MockList: MockDeclared {
     return draft.status
   }
 
-  /// The data that a verifier remembers after accepting the good list: the date, the number, and SHA-256 of the
-  /// payload.
+  /// A verifier's record after it accepts the good list: the date, the number, and SHA-256 of the payload.
   package static func remembered(
     _ kind: Kind, of authority: MockAuthority, at now: Timestamp
   ) throws -> (date: Timestamp, number: Int64, digest: [UInt8]) {
@@ -104,9 +103,9 @@ package struct MockList: MockDeclared {
 }
 
 extension MockList {
-  /// The type of services that issue documents of the mock authority's types.
+  /// The type of service that issues the mock authority's documents.
   package static let issuanceService = "http://uri.etsi.org/19602/SvcType/mDL/Issuance"
-  /// The type of services that sign status lists.
+  /// The type of service that signs status lists.
   package static let revocationService = "http://uri.etsi.org/19602/SvcType/mDL/Revocation"
   /// The document types of the issuing services in test mode.
   package static let docTypes = [MockDocType.mDL, MockDocType.photoID]
@@ -114,7 +113,7 @@ extension MockList {
   /// The document's index in a status list, and the number of entries.
   static let statusIndex = 412
   static let statuses = 1_024
-  /// The document's identifier, on the identifier list if it is revoked.
+  /// The document's identifier, which is on the identifier list if the document is revoked.
   static let identifier: [UInt8] = [0x6d, 0x64, 0x6f, 0x63, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
 
   package static let all: [MockList] = Kind.allCases.flatMap { kind in rows.compactMap { MockList($0, kind) } }
@@ -130,7 +129,8 @@ extension MockList {
 
   private static let rows = VariantTable.rows("Lists", PackageResources.Lists_txt)
 
-  /// Nil for a row of another kind. A row of several kinds makes a list of each kind, whose name starts with the kind.
+  /// Nil for a row of another kind. A row of several kinds makes one list for each kind. Each list's name starts with
+  /// its kind.
   private init?(_ row: VariantTable.Row, _ kind: Kind) {
     let kinds = row.options.compactMap(Kind.init)
     guard kinds.contains(kind) else { return nil }

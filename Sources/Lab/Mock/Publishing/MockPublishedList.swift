@@ -1,8 +1,8 @@
 import Base
 
-/// A published list of the mock authority, and the response with a document that refers to it.
+/// A published list of the mock authority, with a response that refers to the list.
 ///
-/// Each list has its own address, so that a verifier never confuses it with another list in its cache.
+/// Each list has its own address, so that no verifier confuses it with another list in its cache.
 package struct MockPublishedList: MockDeclared {
   /// The publisher's reaction to a request for the list.
   package enum Manner: Sendable, Hashable {
@@ -13,7 +13,7 @@ package struct MockPublishedList: MockDeclared {
     case isSilent
   }
 
-  /// The code is the finding about the document if a good status is required. No code if the status is good.
+  /// The declared code is the finding about the document if a good status is required. A good status has no code.
   package let declaration: MockDeclaration
   package let manner: Manner
   /// The path below the publisher's base address.
@@ -40,7 +40,7 @@ package struct MockPublishedList: MockDeclared {
     try list.published(by: authority, for: issuer, at: authority.addresses.base + path, now: now)
   }
 
-  /// A correct response, with a document whose status or signer's certificate refers to this list.
+  /// A correct response with a document that refers to this list, in its status or in its signer's certificate.
   package var variant: MockVariant {
     MockVariant(
       declaration,
@@ -59,7 +59,7 @@ extension MockPublishedList {
   /// All lists that a publisher serves.
   package static let all = standing + chosen
 
-  /// The lists of correct documents, and a CRL of each anchor and of the intermediate authority: they revoke no
+  /// The lists for correct documents, and the CRLs of each anchor and of the intermediate authority. They revoke no
   /// document.
   package static let standing: [MockPublishedList] =
     (AnchorKind.allCases.map(\.rawValue) + [CertificateIssuer.intermediateList]).map { issuer in
@@ -86,7 +86,7 @@ extension MockPublishedList {
     }
   }
 
-  /// Omitted, since compressing its gigabyte takes longer than a verifier waits.
+  /// This list is omitted, since compressing its gigabyte takes longer than a verifier waits.
   private static let costly = "status-bomb"
 
   private static func standing(

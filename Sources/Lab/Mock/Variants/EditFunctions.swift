@@ -21,25 +21,25 @@ enum EditFunctions {
     "flip": { .bytes(try $0.bytes(0).flipped) },
     "flipLast": { .bytes(try $0.bytes(0).flippedAtEnd) },
     "flipAt": { .bytes(try $0.bytes(0).flipped(at: $0.integer(1))) },
-    // Bytes from an offset on: a part of them; or all bytes, with a part replaced.
+    // A slice of bytes from an offset, or all bytes with a slice replaced.
     "slice": { .bytes(Array(try $0.bytes(0).dropFirst($0.integer(1)).prefix($0.integer(2)))) },
     "splice": { arguments in
       let (bytes, start) = (try arguments.bytes(0), try arguments.integer(1))
       return .bytes(try bytes.prefix(start) + arguments.bytes(3) + bytes.dropFirst(start + arguments.integer(2)))
     },
-    // Adds to the number in four bytes at an offset, the lowest byte first.
+    // Adds to a four-byte little-endian number at an offset.
     "addAt": { arguments in
       var (bytes, start) = (try arguments.bytes(0), try arguments.integer(1))
       let sum = (0..<4).reduce(try arguments.integer(2)) { $0 + Int(bytes[start + $1]) << (8 * $1) }
       for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
       return .bytes(bytes)
     },
-    // Zero bytes: a given number, or as many as the given bytes.
+    // Zero bytes: the given number, or one for each given byte.
     "zeros": { arguments in
       if case .bytes(let bytes)? = arguments(0) { return .bytes(.zeros(bytes.count)) }
       return .bytes(.zeros(try arguments.integer(0)))
     },
-    // An item from its encoding, well-formed or not; the encoding of an item; tag 24 around it.
+    // Converts an encoding, well-formed or not, to an item. Converts an item to its encoding. Embeds an item in tag 24.
     "raw": { .encoded(try $0.bytes(0)) },
     "encode": { .bytes($0(0)?.encoded() ?? []) },
     "embed": { .embedded($0(0) ?? .null) },
@@ -50,7 +50,7 @@ enum EditFunctions {
     // A zlib stream, and the raw DEFLATE stream inside (RFC 7516, 4.1.3).
     "zlib": { .bytes(try Deflation.deflate(try $0.bytes(0))) },
     "deflate": { .bytes(Array(try Deflation.deflate(try $0.bytes(0)).dropFirst(2).dropLast(4))) },
-    // The DER of distribution points at addresses; at a host, after `dns:`.
+    // The DER of a distribution point with the given addresses. The prefix `dns:` marks a host name.
     "distributionPoint": { arguments in
       let names = try arguments.values.indices.map { index -> CertificateExtension.GeneralName in
         let name = try arguments.text(index)
@@ -61,18 +61,18 @@ enum EditFunctions {
     "utf8": { .bytes(Array(try $0.text(0).utf8)) },
     "sha1": { .bytes(HashAlgorithm.sha1.hash(try $0.bytes(0))) },
     "sha256": { .bytes(HashAlgorithm.sha256.hash(try $0.bytes(0))) },
-    // An ECDSA signature as DER, an uncompressed point as a compressed one.
+    // Converts an ECDSA signature to DER, and an uncompressed point to a compressed one.
     "der": { .bytes(ecdsaSignatureDER(try $0.bytes(0))) },
     "compress": { arguments in
       let point = try arguments.bytes(0)
       return .bytes([(point.last ?? 0) & 1 == 1 ? 0x03 : 0x02] + point.dropFirst().prefix(point.count / 2))
     },
-    // The head of an item with one byte more than it needs.
+    // An item with a head one byte longer than necessary.
     "longHead": { arguments in
       let item = arguments(0)?.encoded() ?? []
       return .encoded([item[0] & 0xe0 | 24, item[0] & 0x1f] + item.dropFirst())
     },
-    // A zero, nested under tag 24; bytes, nested in chunked strings under tag 24.
+    // Embeds a zero repeatedly in tag 24, or an item repeatedly in chunked strings in tag 24.
     "nested": { arguments in (0..<(try arguments.integer(0))).reduce(0) { value, _ in .embedded(value) } },
     "chunks": { arguments in
       let innermost = arguments(1)?.encoded() ?? []
@@ -81,7 +81,7 @@ enum EditFunctions {
           [0xd8, 0x18, 0x5f] + CBORValue.bytes(content).encoded() + [0xff]
         })
     },
-    // In certificates: the DER of strings and of an extended key usage of any number, and a critical extension.
+    // For certificates: DER strings, an extended key usage with any number of purposes, and a critical extension.
     "octetString": { .bytes(DER.octetString(try $0.bytes(0))) },
     "utf8String": { .bytes(DER.utf8String(try $0.text(0))) },
     "printableString": { .bytes(DER.printableString(try $0.text(0))) },
@@ -111,7 +111,7 @@ enum EditFunctions {
       let bytes = try arguments.bytes(1)
       return .bytes((0..<count).flatMap { _ in bytes })
     },
-    // A number as a floating-point number, in decimal, and in one byte.
+    // Converts a number to a floating-point number, to decimal text, or to one byte.
     "float": { .double(Double(try $0.integer(0))) },
     "decimal": { .text(String(try $0.integer(0))) },
     "byte": { .bytes([UInt8(truncatingIfNeeded: try $0.integer(0))]) },
@@ -152,7 +152,7 @@ enum EditFunctions {
 }
 
 extension CBORValue {
-  /// The sum of numbers; the concatenation of other values.
+  /// The sum of two numbers, or the concatenation of two other values.
   func adding(_ other: CBORValue) throws -> CBORValue {
     switch (self, other) {
     case (.bytes(let left), .bytes(let right)): .bytes(left + right)

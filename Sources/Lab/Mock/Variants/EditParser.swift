@@ -10,9 +10,9 @@ import CBOR
 /// - `setup.signer("P-384")`: an action of the stage
 ///
 /// Values are in diagnostic notation (RFC 8949, 8): `1`, `-7`, `0.5`, `NaN`, `"text"`, `h'00ff'`, `[1, 2]`, `{3: -7}`,
-/// `0("2026-01-01T00:00:00Z")`, `true`, `null`, `undefined`. In addition, `it` is the current value, and a path is the
+/// `0("2026-01-01T00:00:00Z")`, `true`, `null`, `undefined`. In addition, `it` is the current value. A path is the
 /// value of another part of the draft. `30d` and `2h` are seconds. `+` and `-` add, subtract and concatenate.
-/// `EditFunctions` has functions. An edit does nothing if a required value is missing from the draft.
+/// `EditFunctions` defines the functions. An edit does nothing if a required value is missing from the draft.
 struct EditParser {
   private let text: [Character]
   private var position = 0
@@ -36,7 +36,7 @@ struct EditParser {
     return mutation
   }
 
-  /// Reads `NAME = VALUE`, for the rows that follow.
+  /// Reads a constant `NAME = VALUE`, which applies to the rows that follow.
   mutating func constant() throws(VariantTableError) -> (name: String, value: CBORValue) {
     let name = try readName()
     try expect("=")

@@ -2,12 +2,13 @@ import Base
 import CBOR
 import Cryptography
 
-/// A stage in the making of a mock, by its name in the tables of variants, with the parts of its draft for edits.
+/// A stage in the making of a mock. It has a name in the tables of variants, and the parts of its draft that edits can
+/// use.
 ///
 /// - To add a stage: declare it in `Stages`, and call `mutation.apply(Stages.name, to: &draft)` where the draft is
 ///   made.
 /// - A part is read and written as a CBOR value. Name each part that edits or expressions need. The part `""` is the
-///   whole draft, for paths without a part's name at the start.
+///   whole draft. It serves paths that do not start with a part's name.
 /// - To add an action (a change that no value can express), add a closure to `actions`. Its arguments have no names.
 struct EditStage<Draft>: Sendable {
   let name: String

@@ -156,7 +156,7 @@ enum PlaygroundConfiguration {
     switch name {
     case "apple-in-app": "Apple Wallet, in an app"
     case "openid4vp": "OpenID4VP, by redirect or QR code"
-    case "openid4vp-eu-age-verification": "European age verification, by a link that holds the request"
+    case "openid4vp-eu-age-verification": "European age verification, by a link that contains the request"
     case "openid4vp-iso-18013-7-annex-b": "OpenID4VP of ISO/IEC TS 18013-7, Annex B"
     case "iso-18013-5-proximity": "In person, by a reader app"
     default: name

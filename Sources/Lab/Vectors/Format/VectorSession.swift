@@ -96,7 +96,7 @@ extension VectorSession {
     VectorList.shape(of: .vical).schema, VectorList.shape(of: .trustedEntities).schema,
   ])
 
-  /// The form of this protocol's session, with the schema for the sessions of all protocols.
+  /// The shape of this protocol's session. Its schema covers the sessions of all protocols.
   static func shape(of protocolName: String) -> Shape<VectorSession> {
     let openID4VP = OpenID4VP.shape(of: protocolName)
     let format = VectorList.Format(rawValue: protocolName)
@@ -165,8 +165,8 @@ extension VectorSession.OpenID4VP {
 }
 
 extension Member {
-  /// The uncompressed point of a P-256 scalar, for verifiers that also take the point. It is written beside the scalar;
-  /// its value is ignored when read.
+  /// The uncompressed point of a P-256 scalar, for verifiers that also need the point. It is written beside the scalar.
+  /// When read, its value is ignored.
   fileprivate static func publicKey(_ name: String, of scalar: @escaping @Sendable (Root) -> [UInt8]?) -> Member {
     Member(name: name, schema: Shape.bytes.schema.asMember("")) { json, pointer, _, faults in
       _ = Shape.bytes.read(json, pointer, &faults)
@@ -202,12 +202,12 @@ package struct VectorPublication: Sendable, Hashable {
   }
 }
 
-/// A relying party's configuration of a signed list of anchors, and its memory of the last list.
+/// A relying party's settings for a signed list of anchors, and its record of the last accepted list.
 package struct VectorList: Sendable, Hashable {
   package var format: Format
   /// The last accepted list of the same source; nil if no list was accepted.
   package var last: LastAccepted?
-  /// The document types of each service type of a list of trusted entities, in their order.
+  /// The service types of a list of trusted entities, in order, each with its document types.
   package var issuance: [Service] = []
   /// The service types whose certificates sign status lists.
   package var revocation: [String] = []
@@ -255,7 +255,7 @@ package struct VectorList: Sendable, Hashable {
 /// A list whose anchors are trusted in addition to the vector's own.
 package struct VectorAnchorList: Sendable, Hashable {
   package var list: VectorList
-  /// Names of files in the suite's `anchors` folder: the list's signer must be under one of them.
+  /// Names of files in the suite's `anchors` folder. The list's signer must chain to one of these anchors.
   package var signers: [String]
   package var input: VectorInput
 
@@ -278,7 +278,7 @@ extension VectorList.LastAccepted {
 }
 
 extension VectorAnchorList {
-  /// The members of `source` follow from the format.
+  /// The format determines the members of `source`.
   static let shape = Shape.chosen(
     by: "format", VectorList.Format.allCases.map { ($0.rawValue, shape(of: $0)) }, of: { $0.list.format.rawValue })
 

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Longfellow
 
-/// The reason for a case: the name of a verifier's mistake, and the gain for an attacker.
+/// The reason for a case: the name of a verifier's mistake and the attacker's gain.
 package struct VectorFlag: Sendable, Hashable {
   package var name: String
   package var bugClass: BugClass
@@ -114,7 +114,7 @@ package enum VectorProfile: String, Sendable, Hashable, CaseIterable {
 }
 
 extension TestVector {
-  /// All profiles that a verifier must have for this case, in the order of the enumeration.
+  /// All profiles that a verifier must support for this case, in the order of the enumeration.
   package var profiles: [VectorProfile] {
     var needed: Set<VectorProfile> = []
     switch session {

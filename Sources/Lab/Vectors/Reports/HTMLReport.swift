@@ -1,8 +1,8 @@
 import Base
 import Pages
 
-/// A run as one self-contained page for an auditor: the verdict and its circumstances, each failure with an attacker's
-/// gain, the skipped cases, the counts, and every case under its clause.
+/// A run as one self-contained page for an auditor. It shows the verdict and its circumstances, each failure with the
+/// attacker's gain, the skipped cases, the counts, and every case under its clause.
 package struct HTMLReport {
   private let report: RunReport
 
@@ -57,7 +57,7 @@ package struct HTMLReport {
       """
   }
 
-  /// The outcomes with their numbers.
+  /// The outcomes with their counts.
   private var shares: [(name: String, count: Int)] {
     let count = report.count
     let known = count.known > 0 ? [("known", count.known)] : []
@@ -156,7 +156,7 @@ package struct HTMLReport {
       """
   }
 
-  /// Every case under its clause. Clauses with failures come first, and within a clause, failures come first.
+  /// Every case under its clause. Clauses with failures come first. Within a clause, failures come first.
   private var clauses: String {
     let byClause = Dictionary(grouping: report.results, by: \.summary.reference).sorted { $0.key < $1.key }
     let failed = byClause.filter { $0.value.contains { $0.problem != nil } }
@@ -224,7 +224,7 @@ package struct HTMLReport {
   private func observed(_ result: VectorResult) -> String {
     guard let judgement = result.judgement else { return escaped(result.problem ?? "not run") }
     let codes = judgement.codes ?? []
-    // The verdict and the codes are right here, so show the problem itself.
+    // The verdict and the codes are as expected: show the problem itself.
     let isAsExpected =
       judgement.isAccepted == result.summary.expectation.isAccepted && codes == result.summary.expectation.codes
     if isAsExpected { return escaped(result.problem ?? "") }
@@ -257,5 +257,5 @@ package struct HTMLReport {
   }
 }
 
-/// Escapes content and quoted attributes, in XML too.
+/// Escapes text for content and quoted attributes, in HTML and XML.
 let escaped: @Sendable (String) -> String = HTMLText.escaped

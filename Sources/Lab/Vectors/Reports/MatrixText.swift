@@ -1,7 +1,7 @@
 import Base
 import Pages
 
-/// A matrix as Markdown and as one page, with the same words.
+/// Renders a matrix as Markdown or as one HTML page, with the same text.
 package struct MatrixText: Sendable {
   private let matrix: VerifierMatrix
 
@@ -88,11 +88,11 @@ package struct MatrixText: Sendable {
     + "describes. A cell shows how many wrong responses of a class it accepted, and how many it was given."
 
   private static let key =
-    "The table counts only wrong responses that every verifier must refuse; a dash means that none was given. The "
+    "The table counts only wrong responses that every verifier must refuse. A dash means that none was given. The "
     + "cases are made up. A count says nothing about a product that adds its own checks to a library."
 
   private static let casesAreElsewhere =
-    "The cases are not named here until the verifiers' maintainers know of them. `mdoc vectors matrix` names them on "
+    "The cases stay anonymous here until the verifiers' maintainers know of them. `mdoc vectors matrix` names them on "
     + "your machine."
 
   private var circumstances: String {
@@ -119,13 +119,13 @@ package struct MatrixText: Sendable {
 
   // MARK: Cases
 
-  /// Cases with a wrong verdict of any verifier, with all verdicts.
+  /// Cases for which any verifier has a wrong verdict. Each row shows all verdicts.
   private struct Table {
     let title: String
     let rows: [(summary: CaseSummary, cells: [String])]
   }
 
-  /// The tables: one for each bug class, then for rules of profiles, for correct responses, and for cases without a
+  /// The tables: one for each bug class, then one each for profile rules, correct responses, and cases without a
   /// verdict. A case belongs to the first table that fits.
   private var tables: [Table] {
     var kinds: [(title: String, isHere: (VectorResult) -> Bool)] = matrix.bugClasses.map { bugClass in
@@ -198,7 +198,7 @@ package struct MatrixText: Sendable {
     return text.reduce(into: "") { $0 += $1.isNewline ? " " : marks.contains($1) ? "\\\($1)" : String($1) }
   }
 
-  /// The web address of the use's documentation; nil if it has no such address.
+  /// The documentation's https URL; nil if there is none.
   private func documented(_ run: RunReport) -> String? {
     run.description?.documentation.flatMap {
       $0.hasPrefix("https://") && !$0.contains { "()<>\" ".contains($0) } ? $0 : nil

@@ -9,7 +9,7 @@ package struct VerifierMatrix: Sendable {
 
   /// One verifier's results for the wrong responses of one class.
   package struct Cell: Sendable {
-    /// The number of the class's judged cases, without cases that only concern rules of profiles.
+    /// The number of judged cases in the class, excluding cases that concern only profile rules.
     package var judged = 0
     /// The wrong responses that the verifier accepted.
     package var letThrough: [VectorResult] = []

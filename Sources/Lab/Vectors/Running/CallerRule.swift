@@ -1,8 +1,8 @@
 import Base
 import Mdoc
 
-/// A rule that a library may leave to its caller. A harness lists the rules for which its library has no option, and
-/// the runner skips the cases about these rules.
+/// A rule that a library may leave to its caller. A harness lists the rules for which its library has no option. The
+/// runner skips the cases about these rules.
 package enum CallerRule: String, Sendable, Hashable, CaseIterable {
   /// A warning rejects.
   case strict
@@ -15,8 +15,8 @@ package enum CallerRule: String, Sendable, Hashable, CaseIterable {
   case allDocuments = "all-documents"
   /// An anchor vouches for some document types, is a document signer, or comes from a signed list.
   case anchors
-  /// Comparing a verified response with the request, and limiting its size. The case is run, and skipped if the
-  /// verifier accepts the response.
+  /// Comparing a verified response with the request and limiting the response's size. The case is run. It counts as
+  /// skipped if the verifier accepts the response.
   case acceptance
 
   /// The reason for a skipped case.
@@ -32,7 +32,7 @@ package enum CallerRule: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// True if the case's question has the rule. Its expected verdict has no influence.
+  /// True if the case's question depends on this rule. The expected verdict has no influence.
   func applies(to vector: TestVector, under anchors: SuiteAnchors) -> Bool {
     let documents = vector.request["documents"]?.array ?? []
     return switch self {
@@ -50,7 +50,7 @@ package enum CallerRule: String, Sendable, Hashable, CaseIterable {
 }
 
 extension VectorExpectation {
-  /// True if a caller that compares the verified response with the request finds every fault.
+  /// True if comparing the verified response with the request reveals every fault.
   var isLeftToAcceptance: Bool { !codes.isEmpty && codes.allSatisfy(Self.ofAcceptance.contains) }
 
   private static let ofAcceptance = Set(

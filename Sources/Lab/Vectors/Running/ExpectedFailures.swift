@@ -1,9 +1,9 @@
 import Base
 import Cryptography
 
-/// The known failures of a verifier: a file with one id on each line, and a reason after `#`. An unlisted failure fails
-/// the run, and so does a listed case that passes. Until the verifier's maintainers know of the failures, a public file
-/// may have a digest of the list instead, `sha256:…`.
+/// The known failures of a verifier: a file with one id on each line, and a reason after `#`. The run fails on an
+/// unlisted failure or on a listed case that passes. A public file may instead contain a digest of the list,
+/// `sha256:…`, until the verifier's maintainers know of the failures.
 package struct ExpectedFailures: Sendable, Hashable {
   /// Reasons by id. The text is empty if no reason is given.
   package var reasons: [String: String] = [:]
@@ -27,7 +27,8 @@ package struct ExpectedFailures: Sendable, Hashable {
     guard digest == nil || reasons.isEmpty else { throw SuiteError(path: path, problem: "has both a digest and ids") }
   }
 
-  /// True if the digest matches a run's failures. A list always matches: `holding` lists each case that differs.
+  /// True if the digest matches a run's failures. Without a digest, always true: `holding` then reports each
+  /// difference.
   package func fits(_ report: RunReport) -> Bool {
     let ids = report.failures.map { $0.summary.id + "\n" }.sorted().joined()
     return digest.map { $0 == Hex.encode(HashAlgorithm.sha256.hash(Array(ids.utf8))) } ?? true
@@ -56,7 +57,7 @@ package struct ExpectedFailures: Sendable, Hashable {
 }
 
 extension RunReport {
-  /// The report with expected failures, which do not count. A listed case that passes counts as a failure.
+  /// A copy of the report in which expected failures do not count. A listed case that passes counts as a failure.
   package func holding(to expected: ExpectedFailures) -> RunReport {
     var report = self
     guard expected.fits(self) else { return self }

@@ -6,7 +6,7 @@ import Glibc
 package struct HarnessChild: Sendable {
   /// The process, whose id is also the id of its group.
   private let process: pid_t
-  /// A socket, since a write to a socket can be made without raising SIGPIPE.
+  /// A socket, since writes to a socket can suppress SIGPIPE.
   private let input: Int32
   private let output: Int32
   /// The last part of standard error, shown if the process ends.
@@ -51,12 +51,13 @@ package struct HarnessChild: Sendable {
     for end in own { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
   }
 
-  /// The first line that a command writes, given to `/bin/sh -c`. The command reads `question` and is then stopped.
+  /// Runs a command with `/bin/sh -c` and returns the first line of its output. The command reads `question` from
+  /// standard input and is stopped after its first line.
   package static func line(
     of command: String, asked question: [UInt8] = [], bounds: HarnessProcess.Bounds = .init()
   ) async throws(VerdictError) -> [UInt8] {
     try await VerdictError.blocking { () throws(VerdictError) in
-      guard let child = HarnessChild(command) else { throw .gone("\(command) could not be started") }
+      guard let child = HarnessChild(command) else { throw .gone("\(command): cannot be started") }
       defer { child.stop() }
       do throws(VerifierError) {
         return try child.exchange(question, within: bounds.reply, bounds: bounds)
@@ -66,7 +67,7 @@ package struct HarnessChild: Sendable {
     }
   }
 
-  /// Ends the group, and takes the process's status from the system.
+  /// Kills the process group and reaps the process.
   func stop() {
     kill(-process, SIGKILL)
     RunningHarnesses.remove(process)
@@ -75,7 +76,7 @@ package struct HarnessChild: Sendable {
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// Writes a question and reads the line of the reply.
+  /// Writes a question and reads the one-line reply.
   func exchange(
     _ question: [UInt8], within seconds: Int, bounds: HarnessProcess.Bounds
   ) throws(VerifierError) -> [UInt8] {
@@ -84,7 +85,7 @@ package struct HarnessChild: Sendable {
     var line: [UInt8] = []
     var words: [UInt8] = []
     while true {
-      // After the whole question is written, only output is awaited.
+      // After writing the whole question, wait only for output.
       var waits = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
       if !rest.isEmpty { waits.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
       let ready = poll(&waits, nfds_t(waits.count), min(Self.interval, deadline.milliseconds))
@@ -92,14 +93,14 @@ package struct HarnessChild: Sendable {
       listen(&words)
       let isWhole = waits[0].revents != 0 ? try read(into: &line, words) : false
       guard line.count <= bounds.line else { throw .talkative(bounds.line) }
-      // A memory check reads many files, so it is not made for each piece of a line.
+      // A memory check reads many files, so skip it for partial lines.
       if isWhole || ready == 0, residentMemory > bounds.memory { throw .exhausted(bounds.memory) }
       if isWhole { return line }
       if deadline.isPast { throw .silent(seconds) }
     }
   }
 
-  /// Writes as much as the socket takes. If the peer no longer reads, the end of its output shows this.
+  /// Writes as many bytes as the socket accepts. The end of its output reveals a peer that no longer reads.
   private func write(_ rest: inout ArraySlice<UInt8>) {
     let count = rest.withUnsafeBytes { send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     if count > 0 {
@@ -115,8 +116,8 @@ package struct HarnessChild: Sendable {
     return poll(&wait, 1, 0) > 0
   }
 
-  /// Drains standard error, so that its writer is not blocked, and keeps the last part. The deadline ends endless
-  /// output.
+  /// Drains standard error so that its writer does not block. Keeps the last part. The deadline stops a process with
+  /// endless output.
   private func listen(_ words: inout [UInt8]) {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     for _ in 0..<4 {
@@ -149,12 +150,12 @@ package struct HarnessChild: Sendable {
 
   static let endWithoutFault = "exit status 0"
 
-  /// Waits for the process to end after its output has ended. `stop` takes the process's status.
+  /// Waits for the process to end after its output has ended. `stop` reaps the process.
   private func end() -> String {
     var facts = siginfo_t()
     let limit = Deadline(in: .seconds(2))
     while true {
-      // A process that closed its output may continue.
+      // A process may continue after it closes its output.
       let done = waitid(P_PID, id_t(process), &facts, WEXITED | WNOHANG | WNOWAIT) == 0
       if done, facts.si_signo == SIGCHLD { break }
       if limit.isPast { return "it closed its output" }
@@ -163,7 +164,7 @@ package struct HarnessChild: Sendable {
     let status = facts._sifields._sigchld.si_status
     guard facts.si_code == CLD_EXITED else { return "signal \(status)" }
     if status == 0 { return Self.endWithoutFault }
-    // A shell reports the signal of the program in this way.
+    // A shell reports a program's signal as exit status 128 plus the signal's number.
     return (129...192).contains(status) ? "signal \(status - 128)" : "exit status \(status)"
   }
 
@@ -173,7 +174,7 @@ package struct HarnessChild: Sendable {
     return names.reduce(0) { $0 + ($1.first?.isNumber == true ? pages(of: $1) : 0) } * sysconf(Int32(_SC_PAGESIZE))
   }
 
-  /// Resident pages of a process (proc(5), stat); 0 if it is of another group or has ended.
+  /// Resident pages of a process (proc(5), stat); 0 if the process is in another group or has ended.
   private func pages(of name: String) -> Int {
     // The program's name, in brackets, may contain spaces and brackets.
     guard let facts = FileManager.default.contents(atPath: "/proc/\(name)/stat"),
@@ -189,8 +190,8 @@ package struct HarnessChild: Sendable {
 private enum RunningHarnesses {
   private static let lock = Locked(())
   private static let most = 64
-  // Changed only under the lock. The signal handler must not take the lock, and reads without it: each element is one
-  // word, 0 or a group's id.
+  // Changed only under the lock. The signal handler must not take the lock and reads without it. This is safe: each
+  // element is one word, 0 or a group's id.
   nonisolated(unsafe) private static let groups: UnsafeMutablePointer<pid_t> = {
     let groups = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
     groups.initialize(repeating: 0, count: most)

@@ -1,24 +1,24 @@
 import Base
 import Glibc
 
-/// Another verifier as a process that reads questions from its standard input and writes replies to its standard
-/// output, with one JSON object on each line and one question at a time. If the process ends, gives no reply or takes
-/// too much memory, it is restarted for the next question.
+/// Another verifier, run as a child process. It reads questions from standard input and writes replies to standard
+/// output: one JSON object per line, one question at a time. If the process ends, gives no reply or uses too much
+/// memory, it is restarted for the next question.
 package final class HarnessProcess: Sendable {
   package struct Bounds: Sendable {
-    /// Seconds for one reply.
+    /// Maximum time for one reply, in seconds.
     package var reply = 10
-    /// Seconds for the first reply of a new process.
+    /// Maximum time for the first reply of a new process, in seconds.
     package var start = 60
-    /// Resident memory of the process and its child processes, in bytes.
+    /// Maximum resident memory of the process and its child processes, in bytes.
     package var memory = 2 << 30
-    /// Bytes of one reply.
+    /// Maximum length of one reply, in bytes.
     package var line = 1 << 20
 
     package init() {}
   }
 
-  /// Given to `/bin/sh -c`.
+  /// The command line, run by `/bin/sh -c`.
   package let command: String
   private let bounds: Bounds
   /// The running process, and whether it has judged a case; nil while no process runs.
@@ -45,13 +45,13 @@ package final class HarnessProcess: Sendable {
   package func judge(_ vector: TestVector, anchors: SuiteAnchors) async throws(VerdictError) -> Judgement {
     let question = anchors.question(of: vector).serialized()
     let reply = try await VerdictError.blocking { () throws(VerdictError) in
-      // Output before a question, or the end of output, belongs to no question.
+      // Restart a process that wrote output or ended before the question. Such output belongs to no question.
       if self.running.withLock({ $0?.child.hasOutput ?? true }) { _ = try self.start() }
       let hasJudged = self.running.withLock { $0?.hasJudged == true }
       do throws(VerdictError) {
         return try self.exchange(question, within: self.bounds.reply)
       } catch {
-        // A program may end after each reply. It had then ended before this question: restart it and ask again.
+        // A program may end after each reply. If the program ended before this question, restart it and ask again.
         guard hasJudged, case .ended(.crashed(let how)) = error, how.hasPrefix(HarnessChild.endWithoutFault) else {
           throw error
         }
@@ -69,7 +69,7 @@ package final class HarnessProcess: Sendable {
 
   /// Ends the process and all processes that it started.
   package func stop() {
-    // The process is taken out first: ending it means waiting, which must not happen under the lock.
+    // Remove the process under the lock, but stop it outside: stopping blocks.
     let ended = running.withLock { running in
       defer { running = nil }
       return running
@@ -79,7 +79,7 @@ package final class HarnessProcess: Sendable {
 
   private func start() throws(VerdictError) -> JSON {
     stop()
-    guard let started = HarnessChild(command) else { throw .gone("\(command): no process can be started") }
+    guard let started = HarnessChild(command) else { throw .gone("\(command): the system cannot start a process") }
     running.withLock { $0 = (started, false) }
     do {
       return try exchange(Array("{\"describe\": {}}".utf8), within: bounds.start)
@@ -112,7 +112,7 @@ package final class HarnessProcess: Sendable {
 
 /// The reason why a verifier did not reply.
 package enum VerifierError: Error, Sendable, Hashable {
-  /// The process ended: its signal or its exit status, as text.
+  /// The process ended. The text is its signal or exit status.
   case crashed(String)
   /// No reply within this number of seconds.
   case silent(Int)
@@ -139,13 +139,14 @@ package struct HarnessDescription: Sendable, Hashable {
   package var name: String
   package var version: String?
   package var language: String?
-  /// The verifier's claims. Nil if it claims nothing in particular: it then gets every case.
+  /// The profiles that the verifier claims. Nil if the verifier claims no profile in particular. It then gets every
+  /// case.
   package var profiles: [VectorProfile]?
   /// The rules that the verifier leaves to its caller, for lack of an option.
   package var leaves: [CallerRule] = []
-  /// The calls and their options.
+  /// The library's calls and options that the harness uses.
   package var use: String?
-  /// The address of the use's documentation.
+  /// The address of the documentation for the calls that the harness uses.
   package var documentation: String?
 
   /// Name and version.

@@ -3,7 +3,7 @@ import Cryptography
 import Longfellow
 import Sessions
 
-/// A question to another verifier: the response and its circumstances, without hints to the verdict.
+/// A question to another verifier: the response and its circumstances, without hints about the verdict.
 extension TestVector {
   /// The id in a question: 16 hexadecimal digits of a hash of `id`, the same in every run.
   package var askedID: String { Hex.encode(HashAlgorithm.sha256.hash(Array("mdoc vector/\(id)".utf8)).prefix(8)) }
@@ -27,15 +27,15 @@ extension TestVector {
 }
 
 extension SuiteAnchors {
-  /// The question to another verifier. Its anchors have numbers instead of names, since the files' names reveal their
-  /// faults.
+  /// The question to another verifier. Its anchors have numbers instead of names, since the file names reveal the
+  /// anchors' faults.
   package func question(of vector: TestVector) -> JSON {
     let names = vector.namedAnchors.unique
     let aliases = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, "anchor-\($0 + 1)") })
     var asked = vector
     asked.trustAnchors = vector.trustAnchors.compactMap { aliases[$0] }
     asked.anchorList?.signers = vector.anchorList?.signers.compactMap { aliases[$0] } ?? []
-    // The id stays: it is sent only as a hash.
+    // Keep the id: only its hash is sent.
     return asked.question(anchors: names.flatMap { name in json(of: name, calledBy: aliases[name] ?? name) })
   }
 }

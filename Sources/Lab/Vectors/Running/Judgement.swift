@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import Sessions
 
-/// A verifier's judgement on a response. It contains no element's value.
+/// A verifier's judgement on a response. It contains no element values.
 package struct Judgement: Sendable, Hashable {
   package var isAccepted: Bool
   /// The codes of the failed checks, the primary code first; nil if another verifier does not report codes.
@@ -39,11 +39,11 @@ package struct Judgement: Sendable, Hashable {
     }
   }
 
-  /// The judgement if no anchor is trusted: the response is then not read.
+  /// The judgement if no anchor is trusted. The response is then not read.
   static let emptyStore = Judgement(
     isAccepted: false, codes: [Code.trustStoreEmpty.rawValue], warnings: [], stage: .authenticate)
 
-  /// The judgement on a malformed vector, which has no right verdict.
+  /// The judgement on a malformed vector. Such a vector has no correct verdict.
   static func invalid(_ problem: String) -> Judgement { Judgement(isAccepted: false, codes: ["vector: \(problem)"]) }
 
   private static func stage(

@@ -27,7 +27,7 @@ package struct Meter {
   private let start: Double
   private let resident: Int?
 
-  /// Makes glibc return free memory at once. Memory kept from an earlier case would hide this case's use.
+  /// Makes glibc return free memory at once. Memory retained from an earlier case hides this case's use.
   private static let freesAtOnce: Bool = {
     mallopt(M_MMAP_THRESHOLD, 64 << 10) == 1 && mallopt(M_TRIM_THRESHOLD, 64 << 10) == 1
   }()
@@ -69,12 +69,12 @@ package struct Meter {
   }
 }
 
-/// Processor time, which other programs on the machine disturb less than the wall clock.
+/// Processor time. Other programs on the machine disturb it less than the wall clock.
 package enum CPUClock {
-  /// Microseconds that this thread has run.
+  /// The processor time of this thread, in microseconds.
   package static func thread() -> Double { microseconds(CLOCK_THREAD_CPUTIME_ID) }
 
-  /// Microseconds that all threads of this process have run.
+  /// The processor time of all threads of this process, in microseconds.
   package static func process() -> Double { microseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
   package static func wall() -> Double { microseconds(CLOCK_MONOTONIC) }
@@ -100,7 +100,7 @@ package struct Samples {
   }
 }
 
-/// Formats a number that is not negative with a fixed number of decimals.
+/// Formats a non-negative number with a fixed number of decimals.
 package func decimal(_ value: Double, _ places: Int) -> String {
   var scale = 1
   for _ in 0..<places { scale *= 10 }

@@ -29,7 +29,7 @@ package struct OwnVerifier: Sendable {
     } catch let error as VectorError {
       return .invalid(error.description)
     } catch {
-      return .invalid("the case cannot be set up")
+      return .invalid("the case's inputs cannot be prepared")
     }
   }
 
@@ -103,7 +103,7 @@ package struct OwnVerifier: Sendable {
     }
   }
 
-  /// One store for all vectors with the same anchors. It remembers signers like a server's.
+  /// One store for all vectors with the same anchors. Like a server's store, it remembers signers.
   private func store(of vector: TestVector) -> TrustStore? {
     if let made = vector.anchorList {
       let signers = anchors.signers(named: made.signers, of: vector)
@@ -160,7 +160,7 @@ struct ListEvaluation {
   let anchors: [TrustAnchor]
   private let statusListSigners: [Certificate]
 
-  /// - Parameter signers: the anchors under which the list's signer must be.
+  /// - Parameter signers: the anchors for validating the list's signer.
   init(_ bytes: [UInt8], of list: VectorList, signers: SignerPath.Anchors, at now: Timestamp) {
     switch list.format {
     case .vical:
@@ -187,14 +187,14 @@ struct ListEvaluation {
       resultHash: isAccepted ? HashAlgorithm.sha256.hash(result) : nil)
   }
 
-  /// The check of the signer runs once the signature's envelope was read.
+  /// The signer's check runs after the signature's envelope is read.
   private var stage: VectorStage {
     if isAccepted { return .accepted }
     let signer = checks.first { $0.code == .listSignerUntrusted }?.outcome ?? .notRun
     return signer == .notRun ? .parse : .authenticate
   }
 
-  /// The anchors with their document types and the status list signers that the list makes trusted.
+  /// The trusted content of the list: anchors with their document types, and status list signers.
   private var result: [UInt8] {
     let trusted = anchors.flatMap { anchor -> [UInt8] in
       anchor.certificate.sha256 + Array("\(anchor.kind) \((anchor.docTypes ?? []).joined(separator: " "))\n".utf8)

@@ -26,7 +26,7 @@ package struct JournalEntry: Sendable {
     return .object(members)
   }
 
-  /// Nil for another line, such as the last one of a run that was killed.
+  /// Nil for a malformed line, such as the last line of a killed run.
   package init?(_ json: JSON) {
     guard let id = json["id"]?.string, let result = Self.result(json) else { return nil }
     let seconds: Double = if case .double(let seconds)? = json["seconds"] { seconds } else { 0 }
@@ -47,7 +47,7 @@ package struct JournalEntry: Sendable {
 }
 
 extension VectorResult {
-  /// The result of a case that was played.
+  /// Makes the result of a case from its journal entry.
   package init(of summary: CaseSummary, in group: String, _ entry: JournalEntry) {
     var judgement: Judgement?
     var end: VerifierError?

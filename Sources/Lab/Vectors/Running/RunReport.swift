@@ -6,14 +6,14 @@ import Sessions
 package struct RunReport: Sendable {
   /// The verifier.
   package let subject: String
-  /// The verifier's description of itself; nil for our verifier, and if there is no description.
+  /// The verifier's description of itself; nil for our verifier and for a verifier without a description.
   package var description: HarnessDescription?
   package let suite: String
   /// The corpus's version; nil if it has no version.
   package var edition: String?
   /// The suite's `digest`; nil for sets that others published.
   package let digest: String?
-  /// The text that the ids of the run cases contain; nil if all cases were run.
+  /// The filter on the cases' ids; nil if all cases were run.
   let filter: String?
   /// The start of the run.
   package let date: Timestamp
@@ -55,7 +55,7 @@ package struct RunReport: Sendable {
     Dictionary(grouping: results, by: \.group).sorted { $0.key < $1.key }.map { ($0.key, count(of: $0.value)) }
   }
 
-  /// The failures: `must` first, and among these the worst consequence first.
+  /// The failures: `must` before `should`, then the worst consequence first.
   package var failures: [VectorResult] { Self.sorted(results.filter { $0.problem != nil }) }
 
   /// The expected failures in the same order.
@@ -103,14 +103,14 @@ extension RunReport {
 package struct VectorResult: Sendable {
   package enum Outcome: Sendable, Hashable {
     case passed
-    /// The text has the expectation and the judgement.
+    /// The text states the expectation and the judgement.
     case failed(String)
     /// A failure that the verifier's maintainer lists.
     case knownFailure(String)
     /// The text is the reason.
     case skipped(String)
 
-    /// One word for reports.
+    /// The outcome as one word, for reports.
     var name: String {
       switch self {
       case .passed: "passed"
@@ -128,7 +128,7 @@ package struct VectorResult: Sendable {
   package let seconds: Double
   /// The measured cost; nil if the run does not measure.
   package var measurement: Measurement?
-  /// The verifier's end without a verdict; nil if it gave a verdict.
+  /// The reason why the verifier ended without a verdict; nil if it gave a verdict.
   package var end: VerifierError?
 
   package init(
@@ -185,7 +185,7 @@ extension VectorExpectation {
   }
 }
 
-/// A case as the reports show it, from any suite.
+/// A case from any suite, in the form for reports.
 package struct CaseSummary: Sendable, Hashable {
   package enum Expectation: Sendable, Hashable {
     case accepted
@@ -210,7 +210,7 @@ package struct CaseSummary: Sendable, Hashable {
 
   package var id: String
   package var description: String
-  /// The clause that decides it.
+  /// The clause that determines the verdict.
   package var reference: String
   /// Rows of the list of negative cases.
   package var cases: [String] = []

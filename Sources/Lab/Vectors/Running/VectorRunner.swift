@@ -9,14 +9,14 @@ package enum VerdictError: Error, Sendable {
   case unsupported(String)
   /// The verifier ended, and can be started again. The case fails, and the run continues.
   case ended(VerifierError)
-  /// There is no verifier, or it is silent. The run ends.
+  /// The verifier cannot be started, or gives no valid first reply. The run ends.
   case gone(String)
 
   /// Runs a blocking call on a separate thread.
   package static func blocking<Value: Sendable>(
     _ call: @escaping @Sendable () throws(VerdictError) -> Value
   ) async throws(VerdictError) -> Value {
-    let result = Locked<Result<Value, VerdictError>>(.failure(.gone("no thread for the call")))
+    let result = Locked<Result<Value, VerdictError>>(.failure(.gone("the system provides no thread for the call")))
     await BackgroundThread.run {
       let made = Result(catching: call)
       result.withLock { $0 = made }
@@ -25,7 +25,7 @@ package enum VerdictError: Error, Sendable {
   }
 }
 
-/// A run that ended early because the verifier was gone. It makes no report.
+/// The error of a run that ended early because the verifier was unavailable. Such a run makes no report.
 package struct InterruptedRunError: Error, Sendable {
   package let reason: String
   /// The case without a reply.
@@ -43,16 +43,17 @@ package struct VectorRunner: Sendable {
   package let subject: String
   /// Features that the verifier does not have. Vectors that need such a feature are skipped.
   package var missingFeatures: Set<String> = []
-  /// The verifier's claims. Vectors that need more are skipped. Nil if it claims everything.
+  /// The profiles that the verifier claims. Vectors that need other profiles are skipped. Nil if the verifier claims
+  /// all profiles.
   package var profiles: [VectorProfile]?
   /// The rules that the verifier leaves to its caller. Vectors about them are skipped.
   package var leaves: [CallerRule] = []
   package var description: HarnessDescription?
-  /// Runs only vectors whose id contains this; nil runs all.
+  /// Runs only vectors with this text in their id; nil runs all.
   package var filter: String?
   /// Judges each vector twice, measures the second time, and fails a case that exceeds `Limits`.
   package var measures = false
-  /// Called after each case with the number of cases that are done, and of all.
+  /// Called after each case with the number of finished cases and the total.
   package var progress: @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   private let judge: Judge
 
@@ -84,7 +85,7 @@ package struct VectorRunner: Sendable {
           total: entries.count { skipReason($0.vector) == nil })
       }
       progress(results.count, entries.count)
-      // Judging never suspends, so this line gives other tasks a turn.
+      // Judging never suspends. Yield so that other tasks can run.
       await Task.yield()
     }
     return RunReport(

@@ -1,7 +1,7 @@
 import Base
 
-/// A running verifier, as its file describes it: how to begin a session, how to deliver a response, and where the
-/// verdict is.
+/// The description of a running verifier: how to begin a session, how to deliver a response, and where to read the
+/// verdict.
 package struct VerifierFile: Sendable {
   package let name: String
   /// The configuration that the verifier needs for the run, in words.
@@ -12,7 +12,7 @@ package struct VerifierFile: Sendable {
   package let variables: [(name: String, value: String?)]
   /// A call before the first session.
   package let preparation: Call?
-  /// The seed of the mock authority in hexadecimal, and the address of its lists, if the verifier knows them.
+  /// The mock authority's seed in hexadecimal and the address of its lists, if the verifier provides them.
   package let seed: Template?
   package let lists: Template?
   package let trials: [Trial]
@@ -21,31 +21,32 @@ package struct VerifierFile: Sendable {
   package struct Trial: Sendable {
     package var protocolName = ""
     package let start: Call
-    /// The link of the request; `data` of the Digital Credentials API; the nonce of Apple's in-app request.
+    /// The request, by protocol: its link, `data` of the Digital Credentials API, or the nonce of Apple's in-app
+    /// request.
     package let request: Template
     package let origin: Template?
-    /// The merchant of Apple's in-app requests, and its key's P-256 point in base64.
+    /// The merchant of Apple's in-app requests: its identifiers, and the P-256 point of its key in base64.
     package let merchantID: Template?
     package let teamID: Template?
     package let encryptionKey: Template?
     /// The call that delivers the response; nil if the wallet posts it to the request's `response_uri`.
     package let submit: Call?
     package let verdict: Verdict
-    /// Variants that are not played, by reason.
+    /// Variants to skip, grouped by reason.
     package let leaves: [(name: String, value: [String])]
   }
 
   /// An HTTP call, or a command that prints JSON on one line.
   package struct Call: Sendable {
     package enum Action: Sendable {
-      /// Without a body it is a GET.
+      /// An HTTP request: a GET if it has no body.
       case http(url: Template, headers: Template?, body: Template?)
-      /// Given to `/bin/sh -c`. It reads all values as a JSON object on one line.
+      /// A command for `/bin/sh -c`. The command reads all values as a JSON object on one line.
       case command(String)
     }
 
     package let action: Action
-    /// Values of the reply, by the names that templates use.
+    /// Pointers to values in the reply, by their names in templates.
     package let values: [(name: String, value: String)]
 
     fileprivate var templates: [Template] {
@@ -56,7 +57,7 @@ package struct VerifierFile: Sendable {
 
   /// The rules that turn a reply into a verdict. Without a pointer, the status is the verdict.
   package struct Verdict: Sendable {
-    /// The call that asks for the verdict; nil if the reply to the response has it.
+    /// The call that asks for the verdict; nil if the reply to the posted response contains the verdict.
     package var call: Call?
     package var pointer: String?
     package var accepted: [JSON] = []
@@ -70,7 +71,7 @@ package struct VerifierFile: Sendable {
 /// A verifier's reply.
 package struct VerifierReply: Sendable {
   package let status: Int
-  /// A body that is not JSON is a string.
+  /// The body; a string if the body is not JSON.
   package let json: JSON
 
   package init(status: Int, body: [UInt8]) {
@@ -78,14 +79,15 @@ package struct VerifierReply: Sendable {
     json = (try? JSON(parsing: body)) ?? .string(String(decoding: body, as: UTF8.self))
   }
 
-  /// Whether the verifier did not judge at all.
+  /// True if the verifier failed to judge.
   package var hasFailed: Bool { status >= 500 || status == 429 }
 }
 
 extension VerifierFile.Verdict {
-  /// The judgement in a reply; nil while there is none.
+  /// The judgement in a reply; nil if the reply has none yet.
   ///
-  /// - Throws: `VerdictError.ended` for a status from 500, `VerdictError.other` for a value not in the file.
+  /// - Throws: `VerdictError.ended` for status 429 or a status of at least 500, `VerdictError.other` for a value that
+  ///   the file does not list.
   package func judgement(on reply: VerifierReply) throws(VerdictError) -> Judgement? {
     if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status)")) }
     guard let pointer else { return Self.judgement(byStatus: reply.status) }
@@ -98,7 +100,7 @@ extension VerifierFile.Verdict {
     return Judgement(isAccepted: accepted.contains(value), codes: codes.isEmpty ? nil : found)
   }
 
-  /// The judgement of a verifier that only says whether it takes the response.
+  /// The judgement of a verifier that reports acceptance or refusal only by its HTTP status.
   package static func judgement(byStatus status: Int) -> Judgement {
     var judgement = Judgement(isAccepted: status < 400)
     judgement.note = "HTTP \(status)"
@@ -106,16 +108,17 @@ extension VerifierFile.Verdict {
   }
 }
 
-/// JSON in whose strings `${name}` stands for a value, and `${%name}` for a value with percent-encoding.
+/// JSON with placeholders in its strings: `${name}` for a value, `${%name}` for a percent-encoded value.
 package struct Template: Sendable {
   let json: JSON
   /// The template's position in the file.
   let pointer: String
 
-  /// The template with its values. A string that consists of one `${name}` becomes the value itself, of any type.
+  /// The template with its placeholders replaced by values. A string that consists of one `${name}` becomes the value
+  /// itself, of any type.
   package func filled(_ values: [String: JSON]) -> JSON { Self.filled(json, values) }
 
-  /// The template as text with its values.
+  /// The template as text, with its placeholders replaced by values.
   package func text(_ values: [String: JSON]) -> String { filled(values).plainText }
 
   private static func filled(_ json: JSON, _ values: [String: JSON]) -> JSON {
@@ -138,7 +141,7 @@ package struct Template: Sendable {
     return values[name]?.plainText ?? ""
   }
 
-  /// The text before each name, and the rest.
+  /// The text before each name, and the text after the last name.
   private static func pieces(of text: String) -> [(plain: String, name: String?)] {
     var rest = text[...]
     var pieces: [(plain: String, name: String?)] = []
@@ -177,7 +180,7 @@ extension JSON {
   /// A string's text, or any other value as JSON.
   fileprivate var plainText: String { string ?? text() }
 
-  /// The values at a JSON pointer (RFC 6901) in which `*` stands for every element of an array.
+  /// The values at a JSON pointer (RFC 6901). In the pointer, `*` matches every element of an array.
   package func values(at pointer: String) -> [JSON] {
     pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().reduce([self]) { found, part in
       let name = part.replacing("~1", with: "/").replacing("~0", with: "~")
@@ -193,7 +196,8 @@ extension JSON {
 // MARK: The file
 
 extension VerifierFile {
-  /// Names that every template knows: the variant's request for our API and in DCQL, and a random text of the session.
+  /// Names that are available in every template: the variant's request in the form of our API and in DCQL, and a random
+  /// string for the session.
   private static let given: Set<String> = ["documents", "dcql", "random"]
 
   /// - Parameter variants: the names that `leave` may have.
@@ -201,12 +205,12 @@ extension VerifierFile {
     .form(
       "verifier",
       Entry("name", .text(1...100), "The verifier's name, for the reports."),
-      .ifAny("note", .text(1...1_000), "The settings that the verifier needs; printed at the start."),
-      Entry("not_run", .flag, or: false, "Whether the file was made from a published API and never run."),
+      .ifAny("note", .text(1...1_000), "The settings that the verifier needs. They are printed at the start."),
+      Entry("not_run", .flag, or: false, "Whether the file was written from a published API and never run."),
       Entry.ifAny(
         "variables", Shape.text(0...1_000).orNull.byName("must be an object with at least one variable"),
-        "Variables of the environment with their defaults; null if there is none."),
-      .ifAny("prepare", call, "A call before the first session."),
+        "Environment variables with their defaults; null if a variable has no default."),
+      .ifAny("prepare", call, "A call to make before the first session."),
       .ifAny("seed", Template.text, "The seed of the mock authority in hexadecimal; --seed overrides it."),
       .ifAny("lists", Template.text, "The address of the mock authority's lists; --lists overrides it."),
       Entry("protocols", trial.byName("must be an object with at least one protocol"), "Each protocol's calls.")
@@ -263,8 +267,8 @@ extension VerifierFile {
     .ifAny("url", Template.text, "The address of an HTTP call."),
     .ifAny("command", .text(1...4_000), "A command that reads the values as JSON, and prints JSON on one line."),
     .ifAny("headers", Template.object, "Header fields."),
-    .ifAny("body", Template.any, "The JSON that is posted."),
-    .ifAny("values", pointer.byName("must be an object with at least one pointer"), "Pointers to values of the reply.")
+    .ifAny("body", Template.any, "The JSON body to post."),
+    .ifAny("values", pointer.byName("must be an object with at least one pointer"), "Pointers to values in the reply.")
   ) { context, url, command, headers, body, values in
     if (url == nil) == (command == nil) { context.add("url", "set exactly one of `url` and `command`") }
     let action = url.map { Call.Action.http(url: $0, headers: headers, body: body) } ?? .command(command ?? "")
@@ -273,8 +277,8 @@ extension VerifierFile {
 
   private static let verdict = Shape<Verdict>.form(
     "verdict",
-    .ifAny("call", call, "The call that asks for the verdict, until there is one."),
-    .ifAny("value", pointer, "The pointer to the verdict; by default the HTTP status is the verdict."),
+    .ifAny("call", call, "The call that requests the verdict. It is repeated until there is a verdict."),
+    .ifAny("value", pointer, "The pointer to the verdict. By default the HTTP status is the verdict."),
     Entry("accepted", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values of an accepted response."),
     Entry("refused", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values of a refused response."),
     Entry("pending", Shape.any(Schema([:])).list(atLeast: 0), or: [], "Values before the verdict."),
@@ -293,10 +297,10 @@ extension VerifierFile {
     .ifAny("merchant_id", Template.text, "The merchant's identifier, over Apple's in-app protocol."),
     .ifAny("team_id", Template.text, "The merchant's team."),
     .ifAny("encryption_key", Template.text, "The merchant's encryption key: its P-256 point in base64."),
-    .ifAny("submit", call, "The call that delivers `${response}`; by default the wallet posts it to `response_uri`."),
-    .ifAny("verdict", verdict, "The source of the verdict; by default the status of the reply to the response."),
+    .ifAny("submit", call, "The call that delivers `${response}`. By default the wallet posts it to `response_uri`."),
+    .ifAny("verdict", verdict, "The source of the verdict. By default it is the status of the reply to the response."),
     .ifAny(
-      "leave", Shape.text().list(atLeast: 1).byName("must list variants by reason"), "Variants that are not played.")
+      "leave", Shape.text().list(atLeast: 1).byName("must list variants by reason"), "Variants to skip.")
   ) { _, start, request, origin, merchantID, teamID, key, submit, verdict, leaves in
     Trial(
       start: start, request: request, origin: origin, merchantID: merchantID, teamID: teamID, encryptionKey: key,

@@ -1,9 +1,9 @@
 import Base
 
-/// The differences between a case and a correct case, value by value. All cases are made from one seed, so that only
-/// the fault and its consequences differ, such as a signature.
+/// The differences between a case and a correct case, value by value. All cases are made from one seed. Only the fault
+/// and its consequences, such as a signature, differ.
 package struct Comparison: Sendable {
-  /// One path; nil on the side without a value.
+  /// A path with its two values; nil on the side without a value.
   package struct Difference: Sendable, Hashable {
     package let path: String
     package let right: String?
@@ -16,8 +16,8 @@ package struct Comparison: Sendable {
 
   package var count: Int { parts.reduce(0) { $0 + $1.differences.count } }
 
-  /// Compares with the case that the file names, or with the most similar correct case of the same protocol. Nil if
-  /// there is no such case, or if nothing can be compared.
+  /// Compares with the case that the file references. Without a reference, compares with the most similar correct case
+  /// of the same protocol. Nil if there is no such case, or if nothing can be compared.
   package init?(of vector: TestVector, in suite: VectorSuite) {
     guard !Self.isRight(vector) else { return nil }
     let named = vector.input.parts.compactMap(\.origin?.vector).first
@@ -59,7 +59,7 @@ package struct Comparison: Sendable {
     case (.cbor(let own), .cbor(let other)):
       guard let leaves = Leaves(cbor: own), let rightLeaves = Leaves(cbor: other) else { return bytes(own, other) }
       let found = differences(leaves, rightLeaves).filter { difference in
-        // The next layer compares the content of opened ciphertext.
+        // The next layer compares the decrypted content, so ignore the ciphertext.
         !(layer.isOpened && ["data", "cipherText"].contains { difference.path.hasSuffix($0) })
       }
       return found.isEmpty && own != other && !layer.isOpened ? bytes(own, other) : found
@@ -103,7 +103,7 @@ extension Leaves {
   }
 }
 
-/// Values in one line. Long byte strings are shown from their first difference.
+/// Values on one line. Long byte strings are shown from their first difference.
 private enum LeafText {
   private static let shown = 32
 

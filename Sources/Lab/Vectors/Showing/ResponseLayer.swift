@@ -4,7 +4,7 @@ import Cryptography
 import JOSE
 import Presentation
 
-/// One layer of a vector's input: the input itself, or its content, if the session's key opens it.
+/// One layer of a vector's input: the input itself, or the content that the session's key decrypts.
 package struct ResponseLayer: Sendable {
   package enum Content: Sendable {
     /// CBOR, or bytes that should be CBOR.
@@ -20,7 +20,7 @@ package struct ResponseLayer: Sendable {
 }
 
 extension TestVector {
-  /// The layers from the outside in. An envelope that does not open is the only layer.
+  /// The layers from the outside in. If an envelope cannot be decrypted, it is the only layer.
   package var layers: [ResponseLayer] {
     let bytes = input.bytes
     switch session {
@@ -105,7 +105,7 @@ extension TestVector {
     return [.init(title: title, content: .json(shown ?? parameters))] + responses
   }
 
-  /// A list of trusted entities, signed as a compact JWS or not at all.
+  /// A list of trusted entities, signed as a compact JWS or unsigned.
   private static func layers(ofToken bytes: [UInt8]) -> [ResponseLayer] {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let header = json(ofPart: 0, of: text), let payload = json(ofPart: 1, of: text) else {

@@ -8,7 +8,7 @@ package struct CorpusVersion: Sendable, Hashable, CustomStringConvertible {
 
   fileprivate init() {}
 
-  /// Nil if the text is not three numbers with points between them.
+  /// Nil unless the text is three numbers separated by dots.
   package init?(_ text: String) {
     let numbers = text.split(separator: ".").compactMap { Int($0) }
     guard numbers.count == 3 else { return nil }
@@ -22,8 +22,8 @@ package struct CorpusVersion: Sendable, Hashable, CustomStringConvertible {
     { CorpusVersion($0) }, "must be a version like 1.0.0", back: { $0.description })
 }
 
-/// Every id that a corpus ever had, with its meaning: `ids.json` in the suite.
-/// The meaning is the protocol and the verdict with its codes; it never changes. A retired id is not used again.
+/// Every id that a corpus ever had, with its meaning: `ids.json` in the suite. An id's meaning is the protocol and the
+/// verdict with its codes. The meaning never changes. A retired id is not used again.
 package struct CorpusLedger: Sendable, Hashable {
   package struct Entry: Sendable, Hashable {
     /// The first version with the id.
@@ -43,7 +43,7 @@ package struct CorpusLedger: Sendable, Hashable {
   }
 
   package static let fileName = "ids.json"
-  /// The version of the files' format. It increases if readers of the previous format would misread a vector.
+  /// The version of the files' format. The version increases if a reader of the previous format misreads a vector.
   package static let schemaVersion: Int64 = 1
 
   package var version: CorpusVersion
@@ -110,7 +110,7 @@ extension CorpusLedger {
     var findings: [(id: String, problem: String)] {
       added.map { ($0, "is not in \(fileName); run CorpusProgram release to add it") }
         + missing.map { ($0, "is in \(fileName) but not in the suite; run CorpusProgram release to retire it") }
-        + changed.map { ($0, "has a new meaning, which needs a new id") }
+        + changed.map { ($0, "has a new meaning; give it a new id") }
         + reused.map { ($0, "has a retired id: choose a new one") }
     }
   }

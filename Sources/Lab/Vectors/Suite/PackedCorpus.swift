@@ -1,7 +1,7 @@
 import Base
 
-/// A whole corpus as one JSON file, `mdoc-vectors.json`, for harnesses that do not read folders.
-/// A case has its file's content, its `group` and its `profiles`. Anchors are as in a harness question.
+/// A whole corpus as one JSON file, `mdoc-vectors.json`, for harnesses that do not read folders. A case has its file's
+/// content, its `group` and its `profiles`. Anchors have the same form as in a harness question.
 package enum PackedCorpus {
   package static let file = "mdoc-vectors.json"
   /// The time of each file in the archive.
@@ -13,7 +13,7 @@ package enum PackedCorpus {
     guard let version = suite.edition else {
       throw SuiteError(path: "\(suite.path)/\(CorpusLedger.fileName)", problem: "is missing, so the version is unknown")
     }
-    // Otherwise readers could not compute the digest.
+    // Readers can compute the digest only if the files match the program's output.
     guard suite.computedDigest == suite.digest else {
       throw SuiteError(path: suite.path, problem: "has files that differ from the program's output")
     }

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import FoundationEssentials
 
-/// An error in a suite's file, or an error of reading or writing it.
+/// An error in a suite's file, or a failure to read or write it.
 package struct SuiteError: Error, Sendable, CustomStringConvertible {
   package let path: String
   package let problem: String
@@ -11,7 +11,7 @@ package struct SuiteError: Error, Sendable, CustomStringConvertible {
 
   package var description: String { "\(path): \(problem)" }
 
-  /// Reads a file's value. An error gets the file's path.
+  /// Reads a file's value. Adds the file's path to an error.
   static func inFile<Value>(
     _ path: String, _ read: () throws(VectorError) -> Value
   ) throws(SuiteError) -> Value {
@@ -43,12 +43,13 @@ package struct SuiteFolder: Sendable {
   package func releasedFiles() throws(SuiteError) -> [String] {
     let own = ["README.md", "LICENSE", "schema.json", CorpusLedger.fileName]
     if let missing = own.first(where: { !has($0) }) {
-      throw SuiteError(path: "\(path)/\(missing)", problem: "is missing; a release needs it")
+      throw SuiteError(path: "\(path)/\(missing)", problem: "is missing, but a release needs it")
     }
     return try own + vectorFiles() + anchorFiles() + (has(Self.harnesses) ? everything(in: Self.harnesses) : [])
   }
 
-  /// Paths of all files below a folder, without hidden files, Python's caches, and built files in `.gitignore`.
+  /// Paths of all files below a folder, excluding hidden files, Python's caches, and built files listed in
+  /// `.gitignore`.
   private func everything(in folder: String) throws(SuiteError) -> [String] {
     let ignored = has("\(folder)/.gitignore") ? String(decoding: try read("\(folder)/.gitignore"), as: UTF8.self) : ""
     let built = Set(ignored.split(separator: "\n").map { $0.hasSuffix("/") ? String($0.dropLast()) : String($0) })
@@ -127,7 +128,7 @@ package struct SuiteFolder: Sendable {
   }
 }
 
-/// The stored inputs of vectors, which describe other inputs of the same group.
+/// The stored inputs of vectors. Other vectors of the same group can describe their inputs by reference to these.
 struct SuiteInputs {
   private var texts: [String: String] = [:]
 

@@ -85,19 +85,19 @@ package struct SuiteLint: Sendable {
     [.signedInFuture, .notYetValid],
     // The certificate is not valid, and the signing time is outside its validity too.
     [.certificateExpired, .signedOutsideCertificate],
-    // A signer is in an authority's position: the path is too long, and the signer may not sign certificates.
+    // A signer is in an authority's position. The path is too long, and the signer may not sign certificates.
     [.pathLengthExceeded, .certificateIsCA, .certificateKeyUsage],
-    // The authority and the signer are exchanged.
+    // The authority and the signer are swapped.
     [
       .nameChaining, .certificateSignatureInvalid, .pathLengthExceeded, .certificateIsCA, .certificateKeyUsage,
       .certificateExtendedKeyUsage,
     ],
     // A plain document beside the proof of the same document.
     [.documentUnexpected, .zkPlainNotAccepted],
-    // One surplus element, which was not requested or is a duplicate.
+    // One surplus element: unrequested or duplicate.
     [.zkElementsMismatch, .zkElementCount],
     [.elementDuplicate, .zkElementCount],
-    // A second document was not requested, and its issuer is unknown too.
+    // An unrequested second document from an unknown issuer.
     [.documentUnexpected, .issuerUnknown],
   ]
 

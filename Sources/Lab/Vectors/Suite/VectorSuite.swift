@@ -14,7 +14,7 @@ package struct VectorSuite: Sendable {
   package let anchors: SuiteAnchors
   /// SHA-256, in hexadecimal, over the output of `sha256sum` for all vectors and anchors, sorted by path.
   package let digest: String
-  /// The corpus's version; nil if it keeps no ledger of ids.
+  /// The corpus's version; nil if the corpus has no ledger of ids.
   package let edition: String?
 
   /// - Parameter path: a folder, or a packed corpus. The first malformed file is an error.
@@ -59,13 +59,13 @@ package struct VectorSuite: Sendable {
     guard computedDigest == digest else { throw SuiteError(path: path, problem: "does not match its sha256") }
   }
 
-  /// The digest of the files that the program would write.
+  /// The digest of the files as the program writes them.
   var computedDigest: String {
     SuiteFolder.digest(
       of: entries.map { ("\($0.group)/\($0.vector.id).json", $0.vector.fileContent) } + anchors.files)
   }
 
-  /// The case with this id, or with this id of a harness question; nil if there is none.
+  /// Finds a case by its id or by its id in a harness question; nil if there is none.
   package func entry(_ id: String) -> Entry? {
     entries.first { $0.vector.id == id } ?? entries.first { $0.vector.askedID == id }
   }
@@ -114,7 +114,7 @@ package struct SuiteAnchors: Sendable {
       + (settings.map { [("\(SuiteFolder.anchors)/\(name).json", $0)] } ?? [])
   }
 
-  /// The trust store of a vector; nil if it would trust no anchor.
+  /// The trust store of a vector; nil if it trusts no anchor.
   func store(of vector: TestVector, and more: [TrustAnchor] = []) -> TrustStore? {
     var anchors = vector.trustAnchors.flatMap(anchors(named:)) + more
     for index in anchors.indices { anchors[index].allowsJWTStatusLists = vector.policy.allowsJWTStatusLists }
@@ -128,14 +128,14 @@ package struct SuiteAnchors: Sendable {
     }
   }
 
-  /// The anchors under which a list's signer must be.
+  /// The anchors for validating a list's signer.
   func signers(named names: [String], of vector: TestVector) -> SignerPath.Anchors {
     SignerPath.Anchors(
       configured: names.flatMap(anchors(named:)).map(\.certificate),
       allowsTestCertificates: vector.policy.trustsTestCertificates)
   }
 
-  /// The anchors in a file, for a harness question, under their aliases.
+  /// The anchors in a file as JSON for a harness question, under an alias.
   func json(of name: String, calledBy alias: String) -> [JSON] {
     anchors(named: name).map { anchor in
       SentAnchor.shape.write(

@@ -13,7 +13,7 @@ struct ConfigurationFile: Sendable {
   let now: Timestamp
   let environment: EnvironmentSecrets
   let fetcher: any ListFetcher
-  /// The mode in the file. While the mode is unknown, it is staging, so that the anchors cause no second error.
+  /// The mode in the file. An unknown mode counts as staging, so that the anchors cause no second error.
   var mode = ServerMode.staging
   var registrars = SignerPath.Anchors(configured: [], allowsTestCertificates: false)
   /// `pkcs11_module`: the PKCS #11 module for key URIs without `module-path`.
@@ -21,7 +21,7 @@ struct ConfigurationFile: Sendable {
   /// Faults that may be temporary, such as an unavailable token.
   let passing = Locked<Set<InputError>>([])
 
-  /// The folder of the configuration: relative paths start there.
+  /// Resolves a relative path against the folder of the configuration file.
   func resolve(_ text: String) -> String {
     text.hasPrefix("/") ? text : (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + text
   }
@@ -120,7 +120,7 @@ package enum ConfigurationSchema {
   }.map(\.name)
 }
 
-/// The reason why a server does not start, for the person at the terminal, and the exit code (sysexits.h).
+/// The reason why a server does not start: a message for the person at the terminal, and the exit code (sysexits.h).
 package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
   package let message: String
   package let exitCode: Int32
@@ -137,7 +137,7 @@ package struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
     return error
   }
 
-  /// - Parameter isPassing: true if the errors may be temporary: the exit code is then `EX_TEMPFAIL`.
+  /// - Parameter isPassing: true if the errors may be temporary. The exit code is then `EX_TEMPFAIL`.
   static func configuration(_ path: String, _ faults: Faults, isPassing: Bool = false) -> StartError {
     let error = configuration(path, faults.all)
     return isPassing ? StartError(message: error.message, exitCode: 75, problems: error.problems) : error

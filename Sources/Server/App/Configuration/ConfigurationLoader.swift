@@ -9,9 +9,9 @@ import Trust
 /// Reads a server's configuration. Refuses unsafe settings before it opens a socket or a store.
 struct ConfigurationLoader: Sendable {
   let path: String
-  /// Kept across reloads: each environment variable can be taken only once.
+  /// Kept across reloads, since each environment variable can be read only once.
   var environment = EnvironmentSecrets()
-  /// Nil before the first reading.
+  /// Nil before the first load.
   var network: ServerNetwork?
 
   /// Reads the whole file, as of `now`. Throws all errors at once.
@@ -51,14 +51,14 @@ struct ConfigurationLoader: Sendable {
     }
   }
 
-  /// Warns of untrusted proxies, of wallet settings without `public_url`, and of readers whose name is not the host of
-  /// `public_url`: wallets refuse such readers (OpenID4VP 1.0, 5.9.3).
+  /// Warns of untrusted proxies, of wallet settings without `public_url`, and of readers with a name other than the
+  /// host of `public_url`. Wallets refuse such readers (OpenID4VP 1.0, 5.9.3).
   private static func warnings(of configuration: ServerConfiguration) -> [String] {
     var warnings: [String] = []
     if configuration.isBehindProxy, configuration.edge.proxy.trusted.isEmpty {
       warnings.append(
         "behind_proxy without trusted_proxies: only a proxy on this machine is trusted; add any other proxy's address "
-          + "or network to trusted_proxies, or all its clients share the limits of one address")
+          + "or network to trusted_proxies. Otherwise all its clients share the limits of one address")
     }
     let host = configuration.publicURL.flatMap(WebOrigin.host)
     return warnings
@@ -66,7 +66,8 @@ struct ConfigurationLoader: Sendable {
         if let host {
           return party.readers.compactMap { reader in
             guard case .dnsName(let name) = reader.clientIdentifier, name != host else { return nil }
-            return "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with public_url's host, \(host)"
+            return
+              "relying party \"\(party.id)\": wallets compare x509_san_dns:\(name) with the host of public_url, \(host)"
           }
         }
         let (name, settings) = (party.id, party.openID4VP)
@@ -85,14 +86,14 @@ struct ConfigurationLoader: Sendable {
 // MARK: The file
 
 extension ConfigurationFile {
-  /// The configuration file, except the parts of `ServerConfiguration` that the loader adds.
+  /// The shape of the configuration file. The loader adds the other parts of `ServerConfiguration`.
   var root: Shape<ServerConfiguration> {
     let restart = ConfigurationSchema.needsRestart
     return .form(
       "configuration",
       .ifAny(
         "$schema", Shape<JSON>.any(.nonEmptyString()),
-        "The schema for editors; the server does not read it."),
+        "The schema, for editors. The server does not read it."),
       Entry(
         "mode", Self.modes, or: .string(ServerMode.live.rawValue),
         "`staging` also trusts anchors of the tier `test`, and its replies have `livemode` false.\(restart)"),
@@ -108,7 +109,7 @@ extension ConfigurationFile {
       Entry("limits", EdgeConfiguration.limits, or: [:], "Limits on request rates and connections."),
       Entry(
         "trusted_proxies", ProxyRule.proxies, or: [],
-        "Addresses and networks of proxies that may state a client's address; loopback is always trusted.\(restart)"),
+        "Addresses and networks of proxies that may state a client's address. Loopback is always trusted.\(restart)"),
       .ifAny("proxy_header", ProxyRule.headers, "The header in which proxies state the client's address.\(restart)"),
       .ifAny(
         "public_url",
@@ -121,12 +122,12 @@ extension ConfigurationFile {
         "Revocation list (DER) of the authority that certified the readers, served as `/reader.crl`."),
       .ifAny(
         "documentation", documentation,
-        "Folder of the articles as HTML, served as `/docs`; the package installs them in `/usr/share/doc/mdoc/html`."),
+        "Folder of the articles as HTML, served as `/docs`. The package installs them in `/usr/share/doc/mdoc/html`."),
       Entry(
         "console", Shape<Bool>.flag, or: false,
-        "Whether `/console` is served: a page where relying parties see their sessions, with an API key."),
+        "Whether to serve `/console`, a page where relying parties see their sessions with an API key."),
       storeEntry,
-      .ifAny("node", NodeName.shape, "This server's name in audit entries; by default the host's.\(restart)"),
+      .ifAny("node", NodeName.shape, "This server's name in audit entries. By default, the host's name.\(restart)"),
       Entry(
         "trust", trust.list(atLeast: 1), "Files and folders of trust anchors, and published lists to follow."),
       Entry("trust_state", Shape.nonEmptyString(), or: "trust-state", "Folder of the last accepted lists."),
@@ -142,12 +143,12 @@ extension ConfigurationFile {
         "The allowed clock skew, in seconds."),
       Entry(
         "stop_notice", Shape.integer(0...300), or: .integer(StopTimes.standard.notice),
-        "Seconds for which `/readyz` replies 503 before a stop begins.\(restart)"),
+        "Seconds during which `/readyz` replies 503 before a stop begins.\(restart)"),
       Entry(
         "stop_drain", Shape.integer(1...300), or: .integer(StopTimes.standard.drain),
-        "Seconds that a stop gives requests in progress to finish.\(restart)"),
+        "Seconds that requests in progress have to finish during a stop.\(restart)"),
       tokenModuleEntry,
-      Entry("sealing_keys", sealingKeys, "Keys for data at rest: the first key seals, every key opens."),
+      Entry("sealing_keys", sealingKeys, "Keys for data at rest. The first key encrypts; every key can decrypt."),
       registrarEntry,
       Entry("relying_parties", relyingParty.list(atLeast: 1), "The relying parties that use the server.")
     ) {
@@ -155,7 +156,9 @@ extension ConfigurationFile {
       hasConsole, store, node, trust, state, refresh, circuits, endOfDay, skew, notice, drain, _, keys, _,
       parties in
       let node = node ?? NodeName(NodeName.hostName().lowercased())
-      if node == nil { place.add("node", "is required: the host name has characters other than a-z, 0-9, . and -") }
+      if node == nil {
+        place.add("node", "is required, because the host name has characters other than a-z, 0-9, . and -")
+      }
       let plan = plan(trust, state: state, refresh: refresh, &place.faults)
       let parties = self.parties(parties, sealingKeys: keys, publicURL, &place.faults)
       guard let node, let parties else { return nil }
@@ -193,7 +196,7 @@ extension ConfigurationFile {
       }, "`sqlite:` and a path, or a `postgresql://` URL.\(ConfigurationSchema.needsRestart)")
   }
 
-  /// Only lists the circuits: each is unpacked and hashed when a proof first needs it.
+  /// Only lists the circuits. Each circuit is unpacked and hashed when a proof first needs it.
   private var circuits: Shape<CircuitLibrary> {
     Shape.nonEmptyString().parsed { folder, pointer, faults in
       guard let library = faults.attempt(pointer, { try CircuitLibrary(folder: resolve(folder)) }) else { return nil }
@@ -224,7 +227,7 @@ extension ConfigurationFile {
 }
 
 extension NodeName {
-  /// The name of this process among those that share a store.
+  /// The name of this process among the processes that share a store.
   static let shape = Shape.nonEmptyString(like: "^[a-z0-9.-]{1,63}$").parsed(
     "must be 1 to 63 of the characters a-z, 0-9, . and -", { NodeName($0) })
 
@@ -235,15 +238,14 @@ extension NodeName {
   }
 }
 
-/// The report of `mdoc serve --check-config`. Opens no socket and no store. Each list is represented by its
-/// last accepted copy.
+/// The report of `mdoc serve --check-config`. Opens no socket and no store. Uses the last accepted copy of each list.
 package struct ConfigurationCheck: Sendable {
   package let path: String
   /// Errors; empty if a server can start with the file.
   package let problems: [InputError]
   /// Settings that are allowed, but should be changed.
   package let warnings: [String]
-  /// True if the errors may be temporary: a token is unavailable.
+  /// True if the errors may be temporary, such as an unavailable token.
   package let isPassing: Bool
 
   package init(path: String) {

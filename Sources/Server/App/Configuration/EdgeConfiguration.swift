@@ -27,12 +27,12 @@ package struct EdgeConfiguration: Sendable {
 struct TLSFiles: Sendable {
   let certificate: [UInt8]
   let key: Secret
-  /// The names of the two files, for messages.
+  /// The names of the certificate and key files, for messages.
   let names: String
-  /// The path of the configuration file that names the two files.
+  /// The path of the configuration file that lists the two files.
   let configuration: String
 
-  /// Makes new identities, or replaces the certificate and key of the given identities.
+  /// Creates TLS identities, or replaces the certificate and key of existing identities.
   @discardableResult
   func load(into identities: TLSIdentities? = nil) throws(StartError) -> TLSIdentities {
     do throws(TLSIdentities.LoadError) {
@@ -47,7 +47,7 @@ struct TLSFiles: Sendable {
 
 extension EdgeConfiguration {
   private static let highestRate: Int64 = 1_000_000
-  /// One peer must not be able to take all connections, unless it is a proxy.
+  /// No peer except a proxy may use all connections.
   fileprivate static let connectionsPerPublicAddress = 128
 
   /// The rate limits of callers, for a configuration without TLS and proxies.
@@ -55,11 +55,11 @@ extension EdgeConfiguration {
     "limits",
     .ifAny("per_key", rate.orFalse, "Requests by one API key."),
     .ifAny("per_session", rate.orFalse, "Requests for one session without an API key."),
-    .ifAny("per_address", rate.orFalse, "Requests without an API key from one IPv4 address, or IPv6 /64."),
+    .ifAny("per_address", rate.orFalse, "Requests without an API key from one IPv4 address, or from one IPv6 /64."),
     .ifAny("connections", Shape.whole(1...1_000_000), "Concurrent connections."),
     .ifAny(
       "connections_per_address", Shape.whole(0...1_000_000),
-      "Concurrent connections of one address; 0 means unlimited."),
+      "Concurrent connections from one address; 0 means unlimited."),
     .ifAny("concurrent_requests", Shape.whole(1...100_000), "Requests handled concurrently.")
   ) { _, key, session, address, connections, connectionsPerAddress, requests in
     let standard = RateLimits.standard

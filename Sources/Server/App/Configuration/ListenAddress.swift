@@ -42,8 +42,8 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     return octets.count == 4 ? octets[0] == 127 : octets.last == 1 && octets.dropLast().allSatisfy { $0 == 0 }
   }
 
-  /// True if a `Host` header is a name of this machine: a loopback address or `localhost`, with any port or none. DNS
-  /// rebinding lets a page of another site reach this machine, but the page still sends its own site's name.
+  /// True if a `Host` header is a name of this machine: a loopback address or `localhost`, with any port or none. With
+  /// DNS rebinding, a page of another site can reach this machine. The page still sends its own site's name.
   package static func isThisMachine(_ host: String) -> Bool {
     let name = "localhost"
     if host == name { return true }
@@ -98,7 +98,7 @@ package struct ServerNetwork: Sendable {
     revocation = NoRevocationSource()
   }
 
-  /// A network that reaches nothing, for checking a configuration.
+  /// A network without access to any host, for checking a configuration.
   static let none = ServerNetwork(fetcher: StaticListFetcher())
 
   package static func webFetcher(_ log: FetchLog) throws(StartError) -> WebListFetcher {

@@ -16,7 +16,7 @@ extension ConfigurationFile {
       guard json.array != nil else { return one.read(json, pointer, &faults).map { [$0] } }
       let merchants = several.read(json, pointer, &faults)
       faults.noteDuplicates(merchants?.map(\.merchantID) ?? [], at: pointer, "/merchant_id") { _ in
-        "duplicate merchant; list all keys of a merchant together"
+        "is a duplicate merchant; list all keys of a merchant together"
       }
       return merchants
     }
@@ -46,7 +46,7 @@ extension ConfigurationFile {
   ) -> MerchantCertificate? {
     let blocks = String(validating: file.bytes, as: UTF8.self).flatMap { PEM.certificates(in: $0) } ?? []
     guard let certificate = try? Certificate(der: blocks.first ?? file.bytes) else {
-      faults.add(pointer, "\(file.path) holds no certificate in PEM or DER")
+      faults.add(pointer, "\(file.path) contains no certificate in PEM or DER")
       return nil
     }
     return faults.attempt(pointer) { () throws(MerchantCertificateError) in
@@ -80,10 +80,11 @@ extension ConfigurationFile {
         let sent = readers[..<index].lazy.compactMap(\.googleWalletMetadata).first
         guard let metadata = reader.googleWalletMetadata else { continue }
         if let sent, metadata != sent {
-          faults.warn("\(member) differs from an earlier reader's: this reader does not sign multi-signed requests")
+          faults.warn("\(member) differs from an earlier reader's. This reader does not sign multi-signed requests")
         }
         if index > 0, sent == nil {
-          faults.warn("\(member) is only sent in multi-signed requests: the first reader signs all other requests")
+          faults.warn(
+            "\(member) is sent only in multi-signed requests, since the first reader signs all other requests")
         }
       }
       return readers
@@ -97,7 +98,7 @@ extension ConfigurationFile {
       Entry("client_id", Self.clientIdentifiers, or: "x509_hash", "The form of its name in requests."),
       .ifAny(
         "google_wallet_metadata", Self.googleWalletMetadata,
-        "`gw_rp_metadata_bytes` as Google or a registrar sent it, for signed requests over the Digital Credentials API."
+        "`gw_rp_metadata_bytes` as received from Google or a registrar, for signed requests over the Digital Credentials API."
       )
     ) { place, key, chain, identifier, metadata in
       do throws(ReaderIdentityError) {
@@ -133,7 +134,8 @@ extension ConfigurationFile {
     return all.compactMap(\.self) + profile.map { $0.code.rawValue + ($0.detail.map { ": \($0)" } ?? "") }
   }
 
-  /// Without the anchor: wallets trust only their own copy (ISO/IEC 18013-5:2021, 9.1.4.4; HAIP 1.0, 5).
+  /// The certificate chain without the anchor. Wallets trust only their own copy of the anchor (ISO/IEC 18013-5:2021,
+  /// 9.1.4.4; HAIP 1.0, 5).
   private var chain: Shape<(certificates: [Certificate], path: String)> {
     file.parsed { file, pointer, faults in
       let path = file.path
@@ -156,7 +158,7 @@ extension ConfigurationFile {
         certificates.removeLast()
         faults.warn("\(path): the trust anchor at the end, \(last.subject.text), is not sent to wallets")
       }
-      // Anyone can sign with these keys: certificates for them prove nothing.
+      // Anyone can sign with the keys of test certificates. Such certificates prove nothing.
       if let origin = certificates.lazy.compactMap(\.testOrigin).first {
         faults.add(pointer, "\(path) contains a test certificate: \(origin); use one whose private key is secret")
         return nil
@@ -216,15 +218,15 @@ struct ConfiguredRegistration: Sendable {
   init(_ certificate: RegistrationCertificate, path: String, registrars: SignerPath.Anchors, at now: Timestamp) {
     let signed = SignerPath.validate(
       chain: certificate.chain, anchors: registrars, at: now, role: .trustedEntityListSigner)
-    // Registrars' certificates are checked against no profile: only the path counts.
+    // No profile applies to registrars' certificates. Only the path is checked.
     stranger = signed.checks.first { $0.code == .listSignerUntrusted && $0.outcome == .failed }
     self.path = path
     self.certificate = certificate
     if stranger == nil { self.certificate.registrarPath = signed.certificates }
   }
 
-  /// Warns of every fault of which a wallet would warn (ARF, topic 44), except expiry. A reader's certificate names the
-  /// relying party or its intermediary.
+  /// Warns of each fault, except expiry, that causes a wallet to warn (ARF, topic 44). A reader's certificate
+  /// identifies the relying party or its intermediary.
   func warn(of readers: [ReaderIdentity], at now: Timestamp, _ faults: inout Faults) {
     let isReaders =
       !readers.isEmpty
@@ -245,7 +247,7 @@ struct ConfiguredRegistration: Sendable {
       ),
       (!certificate.isServiceProvider, "lacks the entitlement Service_Provider"),
       (stranger != nil, "is not signed by one of `registrars`: \(stranger?.detail ?? "")"),
-      (certificate.compactJWS == nil, "is a CWT, which OpenID4VP requests cannot carry: they are sent without it"),
+      (certificate.compactJWS == nil, "is a CWT. OpenID4VP requests cannot contain it and are sent without it"),
     ]
     for (_, text) in all.filter(\.isSo) { faults.warn("\(path): the registration certificate \(text)") }
   }
@@ -258,7 +260,8 @@ extension ConfigurationFile {
       for (index, one) in all.enumerated() where all.count > 1 {
         let id = one.certificate.intendedUseID
         if id == nil || all[..<index].contains(where: { $0.certificate.intendedUseID == id }) {
-          faults.add("\(pointer)/\(index)", "\(one.path) needs its own intended_use_id, since there are several")
+          faults.add(
+            "\(pointer)/\(index)", "\(one.path) needs its own intended_use_id, since there are several certificates")
         }
       }
       return all
@@ -285,6 +288,6 @@ extension ConfigurationFile {
           .init(configured: $0.map(\.certificate), allowsTestCertificates: false)
         }
       }, or: [],
-      "Certificates of the issuers of registration certificates; other issuers cause warnings.")
+      "Certificates of the issuers of registration certificates. Other issuers cause warnings.")
   }
 }

@@ -4,9 +4,9 @@ import Glibc
 
 /// Checks that only root and the server's user can change a file or folder.
 ///
-/// Anyone who can write to a folder can replace its files, unless the folder has the sticky bit, as `/tmp` has.
+/// Anyone with write access to a folder can replace its files, unless the folder has the sticky bit (like `/tmp`).
 enum ProtectedPath {
-  /// Describes each fault of the path, of its parent folders and links, and of a folder's entries, with its remedy.
+  /// Describes each fault and its remedy. Covers the path, its parent folders and links, and a folder's entries.
   static func problems(at path: String) -> [String] {
     guard let facts = facts(path) else { return [] }
     var problems = problemsAround(path)

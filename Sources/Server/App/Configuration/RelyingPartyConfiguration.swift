@@ -25,24 +25,25 @@ extension ConfigurationFile {
       Entry("openid4vp", OpenID4VPConfiguration.shape, or: [:], "Settings for OpenID4VP."),
       Entry(
         "registration_certificates", registrations, or: [],
-        "Its EU registration certificates (WRPRC), JWS or CWT: one file for each intended use."),
+        "Its EU registration certificates (WRPRC), JWS or CWT. List one file for each intended use."),
       .ifAny(
         "accepted_issuers", Self.acceptedIssuers,
-        "Subject key identifiers of issuing authorities, by document type: wallets offer only their documents."),
+        "Subject key identifiers of issuing authorities, by document type. Wallets offer only documents of these authorities."
+      ),
       .ifAny("page", page, "The hosted page for the relying party's sessions."),
       Entry(
         "revocation", Shape<RevocationPolicy>.choice, or: .string(RevocationPolicy.requireGood.rawValue),
-        "The revocation status that a document needs to be accepted."),
+        "The revocation status that an accepted document needs."),
       Entry(
         "retain_results", Shape<Bool>.flag, or: false,
-        "Whether to keep elements requested with intent_to_retain, sealed, for their `retain_days`."),
+        "Whether to store elements requested with intent_to_retain, encrypted, for their `retain_days`."),
       .ifAny(
         "retain_days", Shape.integer(Limits.retainDays),
         "The default of a request's `retain_days`; if absent, 30."),
       Entry(
         "longest_retain_days", Shape.integer(Limits.retainDays), or: .integer(Limits.longestRetainDays),
         "The longest `retain_days` that a request may set."),
-      .ifAny("evidence", evidence, "Keeps evidence of its verified sessions, sealed."),
+      .ifAny("evidence", evidence, "Stores encrypted evidence of its verified sessions."),
       Entry("webhooks", webhooks, or: [], "The endpoints to which its events are sent."),
       Entry("quota", Quota.shape, or: [:], "Its quota in the store."),
       Entry(
@@ -87,14 +88,14 @@ extension ConfigurationFile {
       if let key = party.policies.evidenceKey {
         let pointer = "/relying_parties/\(index)/evidence/key"
         if sealingKeys.contains(where: key.isSame) {
-          faults.add(pointer, "must not be one of sealing_keys: the key's holder could decrypt the store")
+          faults.add(pointer, "must not be one of sealing_keys, since the key's holder could decrypt the store")
         }
         if parties[..<index].contains(where: { $0.policies.evidenceKey == key }) {
-          faults.add(pointer, "must not be another relying party's key: its holder could decrypt these bundles")
+          faults.add(pointer, "must not be another relying party's key, since its holder could decrypt these bundles")
         }
       }
       if party.page != nil, publicURL == nil {
-        faults.add("/public_url", "is required: relying party \"\(party.id)\" has a page")
+        faults.add("/public_url", "is required, since relying party \"\(party.id)\" has a page")
       }
     }
     return faults.attempt("/relying_parties") { try RelyingParties(parties) }
@@ -111,7 +112,7 @@ extension ConfigurationFile {
       faults.warn("\(pointer)/api_keys/\(narrow): scope admin \(what) add \(scope.rawValue)")
     }
     if party.apiKeys.isEmpty {
-      faults.warn("relying party \"\(party.id)\" has no api_keys: it cannot make requests")
+      faults.warn("relying party \"\(party.id)\" has no api_keys, so it cannot make requests")
     }
     let settings = party.openID4VP
     if !settings.ageVerificationDocTypes.isEmpty {
@@ -143,7 +144,8 @@ extension ConfigurationFile {
     .form(
       "evidence",
       Entry(
-        "key", keySecret, "32 bytes, raw or as hexadecimal or base64 text: seals bundles, and opens them elsewhere.")
+        "key", keySecret,
+        "32 bytes, raw or as hexadecimal or base64 text. They encrypt bundles, and decrypt them elsewhere.")
     ) { place, secret in
       place.faults.attempt(place.pointer + "/key") {
         try EvidenceKey(secret.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
@@ -171,7 +173,7 @@ extension ConfigurationFile {
         }, "The address of the privacy notice."),
       Entry(
         "show_reason", Shape<Bool>.flag, or: false,
-        "Whether the page shows the reason for a rejection, if the document is expired, of an unaccepted kind, "
+        "Whether the page shows why a document was rejected, if it is expired, of an unaccepted kind, "
           + "or lacks an element.")
     ) { _, name, color, logo, darkLogo, address, showsReason in
       HostedPage(
@@ -209,12 +211,12 @@ extension ConfigurationFile {
         }, "Its name in logs."),
       .ifAny(
         "expires_at", Shape.integer(0...253_402_300_799),
-        "Expiry in Unix seconds: from then on, the key is refused like an unknown key.")
+        "Expiry in Unix seconds. From then on, the key is refused like an unknown key.")
     ) { place, hash, scopes, id, end in
       let key = APIKey(
         sha256: hash, scopes: Set(scopes), id: id, expiresAt: end.map { Timestamp(secondsSince1970: $0) })
       if !key.isGood(at: now) {
-        place.faults.warn("\(place.pointer)/expires_at: the key has expired; it can be removed")
+        place.faults.warn("\(place.pointer)/expires_at: the key has expired; remove it")
       }
       return key
     }
@@ -227,7 +229,7 @@ extension HostedPage.Logo {
     "svg": "image/svg+xml", "png": "image/png", "webp": "image/webp", "jpg": "image/jpeg", "jpeg": "image/jpeg",
   ]
   package static let mostBytes = 100_000
-  /// The error for a file with another extension.
+  /// The error for a file with an unsupported extension.
   package static let wrongFile = "must end in " + mediaTypes.keys.sorted().map { "." + $0 }.joined(separator: ", ")
 
   /// The media type for the file's extension.
@@ -259,10 +261,10 @@ extension Quota {
   static let shape = Shape<Quota>.form(
     "quota",
     Entry("open_sessions", bound, or: .integer(Limits.openSessions), "Sessions that wait for a response."),
-    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of sessions and of all data kept with them."),
+    Entry("bytes", bound, or: .integer(Limits.storedBytes), "Bytes of sessions and of all data stored with them."),
     Entry(
       "idempotency_bytes", bound, or: .integer(Limits.idempotencyBytes),
-      "Bytes of replies that are kept under idempotency keys.")
+      "Bytes of replies that are stored under idempotency keys.")
   ) { Quota(openSessions: $1, bytes: $2, idempotencyBytes: $3) }
 
   private static let bound = Shape.integer(1...(1 << 50)).orFalse
@@ -284,7 +286,7 @@ extension OpenID4VPConfiguration {
     retired: ["trusted_authorities": "was replaced by the relying party's accepted_issuers, by document type"],
     Entry("encrypted_responses", Shape<Bool>.flag, or: true, "Whether wallets encrypt their responses."),
     Entry(
-      "annex_b", Shape<Bool>.flag, or: false, "Whether ISO/IEC TS 18013-7:2024, Annex B, is offered as well."),
+      "annex_b", Shape<Bool>.flag, or: false, "Whether to offer ISO/IEC TS 18013-7:2024, Annex B, too."),
     Entry(
       "scheme",
       Shape.name(
@@ -296,10 +298,10 @@ extension OpenID4VPConfiguration {
     Entry("device_mac", Shape<Bool>.flag, or: true, "Whether devices may authenticate by MAC."),
     .ifAny(
       "wallet_feedback", Shape<Bool>.flag,
-      "Whether to tell wallets about a rejection, in live mode without the reason; by default only outside live mode."),
+      "Whether to tell wallets about a rejection; in live mode without the reason. By default only outside live mode."),
     .ifAny(
       "redirect_uri", Shape.nonEmptyString(),
-      "The address where wallets send people after a session without `redirect_uri` and `return_url`."),
+      "The address to which wallets send people after a session without `redirect_uri` and `return_url`."),
     Entry(
       "redirect_schemes",
       Shape.name(
@@ -352,7 +354,7 @@ extension ConfigurationFile {
         "secrets",
         webhookSecret.list(atLeast: 1).checked("must be at most \(Limits.webhookSecrets) secrets") {
           $0.count <= Limits.webhookSecrets
-        }, "`whsec_` and the base64 of 24 to 64 bytes; each of them signs."),
+        }, "`whsec_` and the base64 of 24 to 64 bytes. Each secret signs."),
       .ifAny("events", Shape<EventType>.choice.list(atLeast: 1), "The events to send; by default all."),
       .ifAny("allow", Self.allowed, "Allowed targets in addition to public hosts on port 443.")
     ) { place, id, url, secrets, events, allow in

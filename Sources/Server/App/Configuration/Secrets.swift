@@ -4,10 +4,11 @@ import Glibc
 import PKCS11
 import Sessions
 
-/// Reads secrets: a file's name, `{"file": "…"}`, `{"env": "NAME"}` or `{"credential": "NAME"}`. A private key may add a
-/// `passphrase`, itself a secret. A key may be in a PKCS #11 token: its name, or `{"pkcs11": "…", "pin": …}`.
+/// Reads secrets. A secret is configured as a file's name, `{"file": "…"}`, `{"env": "NAME"}` or `{"credential":
+/// "NAME"}`. A private key may add a `passphrase`, itself a secret. A key may be in a PKCS #11 token. It is then
+/// configured by its name or as `{"pkcs11": "…", "pin": …}`.
 extension ConfigurationFile {
-  /// The forms of an object that says where a secret is.
+  /// The sources of a secret. Each raw value is a member's name.
   private enum Source: String, CaseIterable {
     case variable = "env"
     case file, credential
@@ -16,13 +17,13 @@ extension ConfigurationFile {
     static let plain = [variable, file, credential]
   }
 
-  /// The member that says where the secret is.
+  /// The member that specifies the secret's source.
   private func place(_ source: Source) -> Entry<Secret> {
     let (form, text): (Shape<Secret>, String) =
       switch source {
-      case .variable: (variable, "The environment variable that holds it.")
-      case .file: (secretFile, "The file that holds it.")
-      case .credential: (credential, "The systemd credential that holds it: a file of `$CREDENTIALS_DIRECTORY`.")
+      case .variable: (variable, "The name of the environment variable.")
+      case .file: (secretFile, "The path of the file.")
+      case .credential: (credential, "The name of the systemd credential, a file in `$CREDENTIALS_DIRECTORY`.")
       case .token: (tokenName, "Its name in a PKCS #11 token (RFC 7512).")
       }
     return Entry(source.rawValue, form, text)
@@ -48,7 +49,7 @@ extension ConfigurationFile {
   private var secretFile: Shape<Secret> {
     Shape.nonEmptyString().parsed { name, pointer, faults in
       guard !name.hasPrefix(TokenURI.scheme) else {
-        faults.add(pointer, "cannot be in a PKCS #11 token; name a file")
+        faults.add(pointer, "cannot be in a PKCS #11 token; use a file")
         return nil
       }
       return contents(ofSecret: resolve(name), at: pointer, &faults)
@@ -94,7 +95,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// A name, or an object whose member says where the secret is.
+  /// A name, or an object with a member that specifies the secret's source.
   private func named<Value>(
     _ name: Shape<Value>, _ sources: [Source], _ form: (Source) -> Shape<Value>
   ) -> Shape<Value> {
@@ -114,7 +115,7 @@ extension ConfigurationFile {
     named(secretFile, Source.plain) { .form("secret_\($0)", place($0)) { $1 } }
   }
 
-  /// The private key of a reader, on a curve that can sign.
+  /// The private key of a reader, on a curve that supports signatures.
   var signingKey: Shape<PrivateKey> {
     @Sendable func key(
       _ secret: Secret, _ opener: Secret?, _ pointer: String, _ faults: inout Faults
@@ -137,7 +138,7 @@ extension ConfigurationFile {
         .map { MerchantKey(key: $0, certificate: certificate) }
     }
     let certificate = Entry<Named?>.ifAny(
-      "certificate", file, "Apple's certificate of this key, PEM or DER: the server warns before it expires.")
+      "certificate", file, "Apple's certificate of this key, PEM or DER. The server warns before it expires.")
     return named(keyName.parsed { key($0, nil, nil, $1, &$2) }, Source.allCases) {
       .form("merchant_key_\($0)", place($0), opener($0), certificate) { key($1, $2, $3, $0.pointer, &$0.faults) }
     }
@@ -148,11 +149,11 @@ extension ConfigurationFile {
     let certificate: Named?
   }
 
-  /// Keys for data at rest: the first key seals, every key opens.
+  /// Keys for data at rest. The first key encrypts, and any key decrypts.
   var sealingKeys: Shape<[SealingKey]> {
     let key = Shape<SealingKey>.form(
-      "sealing_key", Entry("id", Shape.nonEmptyString(), "1 to 64 bytes by which sealed data name their key."),
-      Entry("file", keySecret, "32 bytes, raw or as hexadecimal or base64 text; or a secret key in a token.")
+      "sealing_key", Entry("id", Shape.nonEmptyString(), "1 to 64 bytes. Sealed data identify their key by this id."),
+      Entry("file", keySecret, "32 bytes, raw or as hexadecimal or base64 text, or a secret key in a token.")
     ) { place, id, key in
       place.faults.attempt(place.pointer + "/id") {
         try SealingKey(id: id, key: key.bytes.withUnsafeBytes { SecretBytes(copying: $0) })
@@ -164,7 +165,7 @@ extension ConfigurationFile {
     }
   }
 
-  /// The 32 bytes of a sealing or evidence key; from a token, they are derived once.
+  /// The 32 bytes of a sealing or evidence key. For a key in a token, they are derived once.
   var keySecret: Shape<SharedSecret> {
     @Sendable func key(_ secret: Secret, _ pin: Secret?, _ pointer: String, _ faults: inout Faults) -> SharedSecret? {
       if let uri = secret.token {
@@ -182,7 +183,7 @@ extension ConfigurationFile {
   }
 
   private func bytes(of secret: Secret, _ pointer: String, _ faults: inout Faults) -> SharedSecret? {
-    // A variable with 32 characters holds typed text, not random bytes.
+    // A variable of 32 characters contains typed text, not random bytes.
     guard !secret.isVariable || secret.bytes.count != SealingKey.length,
       let bytes = secret.bytes.withUnsafeBytes({ SealingKey.secret(in: $0) })
     else {
@@ -190,9 +191,9 @@ extension ConfigurationFile {
         pointer, "\(secret.name) has neither 32 bytes nor their hex or base64 text; mdoc keys generate makes one")
       return nil
     }
-    // 32 random bytes have fewer than 12 different values about once in 2⁸⁰.
+    // The chance that 32 random bytes have fewer than 12 different values is about 1 in 2⁸⁰.
     guard bytes.withUnsafeBytes({ Set($0).count }) >= 12 else {
-      faults.add(pointer, "\(secret.name) holds a placeholder, not 32 random bytes")
+      faults.add(pointer, "\(secret.name) contains a placeholder, not 32 random bytes")
       return nil
     }
     return SharedSecret(bytes)
@@ -206,11 +207,11 @@ extension ConfigurationFile {
     .ifAny(
       "pkcs11_module",
       Shape.nonEmptyString(like: "^/.+$").parsed("must be an absolute path") { $0.hasPrefix("/") ? $0 : nil },
-      "The PKCS #11 module of keys whose names have no `module-path`.")
+      "The PKCS #11 module for keys whose names have no `module-path`.")
   }
 
-  /// Reads a key in a token. The module's code runs in this process, so only root and the server's user may be able to
-  /// change it.
+  /// Reads a key in a token. The module's code runs in this process. Only root and the server's user may have write
+  /// access to it.
   private func inToken<Value>(
     _ uri: TokenURI, _ pin: Secret?, at pointer: String, _ faults: inout Faults,
     _ use: (TokenModule, SharedSecret?) throws(TokenError) -> Value
@@ -222,7 +223,7 @@ extension ConfigurationFile {
     let before = faults.all.count
     faults.requireProtection(of: path, at: pointer)
     let given = pin ?? uri.pinFile.flatMap { contents(ofSecret: $0, at: pointer, &faults) }
-    // A module that others could change must not even be loaded.
+    // Do not load a module that other users can change.
     guard faults.all.count == before else { return nil }
     do throws(TokenError) {
       return try use(TokenModule.at(path), given.map { SharedSecret($0.bytes.withoutLineEnd()) })
@@ -282,8 +283,8 @@ extension Secret {
   }
 }
 
-/// Takes each secret from the environment once, and keeps it for the next reading. Overwrites its bytes, so that
-/// `/proc` no longer shows it. Removes the variable, so that no child process gets it.
+/// Reads each secret from the environment once, and stores it for later reloads. Overwrites the variable's bytes, so
+/// that `/proc` no longer shows them. Removes the variable, so that no child process gets it.
 final class EnvironmentSecrets: Sendable {
   private struct State {
     var taken: [String: Secret] = [:]
@@ -305,7 +306,7 @@ final class EnvironmentSecrets: Sendable {
     }
   }
 
-  /// Ends access to the environment: other threads may read it, and `unsetenv` moves its strings.
+  /// Ends access to the environment. `unsetenv` moves strings that other threads may be reading.
   func close() { state.withLock { $0.isClosed = true } }
 }
 
@@ -313,10 +314,10 @@ final class EnvironmentSecrets: Sendable {
 final class Secret: Sendable {
   /// A path, or the name of a variable.
   let name: String
-  /// False for a file.
+  /// True for an environment variable; false for a file.
   let isVariable: Bool
   let bytes: SecretBytes
-  /// The name of a key in a token; then there are no bytes.
+  /// The name of a key in a token; nil if `bytes` contains the secret.
   let token: TokenURI?
 
   init(name: String, isVariable: Bool, bytes: consuming SecretBytes) {
@@ -347,8 +348,7 @@ extension SecretBytes {
   }
 }
 
-/// Reads a file that holds a secret. The memory for it is wiped after use. Refuses the file if other users could read
-/// it.
+/// Reads a secret from a file. The secret's memory is wiped after use. Refuses the file if other users could read it.
 package enum SecretFile {
   package enum ReadError: Error, Equatable {
     /// The reason, as human-readable text.
@@ -364,14 +364,15 @@ package enum SecretFile {
       case .unreadable(let reason): "the file \(path) cannot be read: \(reason)"
       case .wrongSize: "the file \(path) is empty or larger than 1 MiB"
       case .foreign: "the file \(path) belongs to another user; chown it to the server's user or to root"
-      case .open: "others can read or write the file \(path); chmod 600 it"
+      case .open: "the file \(path) is accessible to others; chmod 600 it"
       }
     }
   }
 
-  /// Checks owner and permissions of the open file: by its path, a different file could be checked than is read.
+  /// Checks the owner and permissions of the open file. A check by path can examine a different file from the one that
+  /// is read.
   package static func read(_ path: String) throws(ReadError) -> SecretBytes {
-    // Without O_NONBLOCK, opening a pipe would block the start until another process writes to the pipe.
+    // Without O_NONBLOCK, opening a pipe blocks the start until another process writes to the pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(FileFault.reason(errno)) }
     defer { close(descriptor) }
@@ -397,7 +398,8 @@ package enum SecretFile {
     }
   }
 
-  /// Root's files may be group-readable: systemd's credentials (by their access list) and containers' secrets are.
+  /// A file of root may be group-readable. This is the case for systemd's credentials (through their access list) and
+  /// containers' secrets.
   static func check(owner: uid_t, mode: mode_t, user: uid_t) throws(ReadError) {
     guard owner == user || owner == 0 else { throw .foreign }
     let refused = owner == 0 ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO

@@ -24,14 +24,14 @@ package struct ServerConfiguration: Sendable {
   var stop = StopTimes.standard
   /// Reads the configuration file again; nil in test mode.
   var source: ConfigurationLoader?
-  /// The members of the file that a running server does not change: new values take effect at the next start.
+  /// The file's members that need a restart. New values take effect at the next start.
   var fixedMembers: [String: JSON] = [:]
   var store: StoreLocation
   /// The anchors trusted at the start. Anchors of published lists are added when the lists are loaded.
   var anchors: [TrustAnchor]
-  /// Nil in test mode, whose anchors never change.
+  /// The plan for loading anchors; nil in test mode, where anchors never change.
   var trust: TrustPlan?
-  /// A report for each source, once the lists are loaded.
+  /// A report for each source; empty until the lists are loaded.
   var sources: [SourceReport] = []
   var clockSkew = Limits.clockSkew
   /// The policy for proofs; nil if no circuits are configured.
@@ -69,10 +69,10 @@ extension ServerConfiguration {
   }
 }
 
-/// The stages of a live server's stop, in seconds: for `notice`, `/readyz` replies 503; then requests in progress may
-/// finish within `drain`.
+/// The stages of a live server's shutdown, in seconds. During `notice`, `/readyz` replies 503. During `drain`, requests
+/// in progress may finish.
 struct StopTimes: Sendable, Hashable {
-  /// Seconds for the rest of the stop: last replies, deliveries in progress, the store, the log.
+  /// Seconds for the rest of the shutdown: last replies, deliveries in progress, the store, the log.
   static let closing: Int64 = 10
   static let standard = StopTimes(notice: 5, drain: 20)
 

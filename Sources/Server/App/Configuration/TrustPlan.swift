@@ -8,9 +8,9 @@ import Trust
 /// The sources of a configured server's anchors, and the interval at which they are loaded.
 struct TrustPlan: Sendable {
   let loader: TrustLoader
-  /// The sources that are files and folders, grouped by the addresses that they allow for revocation lists.
+  /// The paths of anchor files and folders, grouped by their permitted addresses of revocation lists.
   let files: [CRLAddresses: [String]]
-  /// True if there are published lists, which change without the operator.
+  /// True if any source is a published list. Such a list can change without the operator's action.
   let hasLists: Bool
   let refreshSeconds: Int64
   /// Live or staging.
@@ -22,11 +22,11 @@ struct TrustPlan: Sendable {
 
   var noAnchor: String { "no trust anchor for \(mode.rawValue) mode" }
 
-  /// The reason why these anchors may not be trusted; nil if they may. If an anchor's private key is public, a response
-  /// under it proves nothing. Staging allows keys that are public, for conformance suites.
+  /// The reason not to trust these anchors; nil if they can be trusted. If an anchor's private key is public, a
+  /// response under it proves nothing. Staging allows anchors whose private key is public, for conformance suites.
   ///
-  /// A configured test anchor stops the load, since the operator relies on it. A test anchor of a published list only
-  /// makes the server reject its documents.
+  /// A configured test anchor stops the load, since the operator relies on it. A test anchor in a published list only
+  /// makes the server reject documents under that anchor.
   static func problem(with anchors: [TrustAnchor], in mode: ServerMode) -> String? {
     for anchor in anchors where anchor.trustedUntil == nil {
       guard let origin = anchor.certificate.testOrigin, mode == .live || anchor.certificate.isMock else { continue }
@@ -40,7 +40,7 @@ enum TrustEntry: Sendable {
   case files(path: String, crlAddresses: CRLAddresses, [TrustAnchor])
   case list(TrustSource)
 
-  /// Empty for a list.
+  /// The anchors of a file or folder; empty for a published list.
   var anchors: [TrustAnchor] { if case .files(_, _, let anchors) = self { anchors } else { [] } }
   var source: TrustSource? { if case .list(let source) = self { source } else { nil } }
 }
@@ -48,7 +48,7 @@ enum TrustEntry: Sendable {
 // MARK: Reading
 
 extension ConfigurationFile {
-  /// The names of the two sources for files: one for each rule about the addresses of revocation lists.
+  /// The names of the two file sources, one for each rule about the addresses of revocation lists.
   private static let fileSources: [CRLAddresses: String] = [.named: "files", .https: "files-https"]
 
   /// A file or folder of anchors, or a list that others publish.
@@ -112,7 +112,7 @@ extension ConfigurationFile {
     "The list's name, also of its state file.")
   private static let usages = Entry<Set<String>?>.ifAny(
     "ekus", Shape.nonEmptyString().list(atLeast: 1).parsed { names, _, _ in Set(names) },
-    "Extended key usages; a document signer must have one of them.")
+    "Extended key usages. A document signer must have one of them.")
   private static let pathLength = Entry(
     "max_path_length", Shape.whole(0...8), or: 0,
     "Maximum number of certificates between a listed authority and a signer.")
@@ -133,7 +133,7 @@ extension ConfigurationFile {
     .form(
       "vical",
       Entry(
-        "vical", listPlace, "The list: an https address or a path.",
+        "vical", listPlace, "The list's https address or path.",
         absence: "is required, unless trusted_entities is set; set exactly one of them"),
       Self.listName, signerAnchors, Self.usages, Self.pathLength, Self.crlAddresses, Self.crlExceptions,
       Self.jwtStatusLists
@@ -148,7 +148,7 @@ extension ConfigurationFile {
 
   private var trustedEntities: Shape<TrustEntry> {
     .form(
-      "trusted_entities", Entry("trusted_entities", listPlace, "The list: an https address or a path."),
+      "trusted_entities", Entry("trusted_entities", listPlace, "The list's https address or path."),
       Entry(
         "services",
         Shape.nonEmptyString().list(atLeast: 1).byName(

@@ -5,17 +5,17 @@ import Presentation
 import Sessions
 import Trust
 
-/// The expiry of the relying parties' certificates of one kind. Only a certificate's owner can renew it.
+/// Expiry figures for the relying parties' certificates of one kind. Only a certificate's owner can renew it.
 struct PartyCertificates: Sendable {
   enum Kind: String, CaseIterable {
     case reader, merchant, registration
   }
 
-  /// A certificate that ends within this many seconds counts as expiring.
+  /// A certificate that expires within this many seconds counts as expiring.
   static let notice: Int64 = 30 * 86_400
 
   let count: Int
-  /// The number of certificates that are not valid now, or whose chain is not valid. The number is public; only the log
+  /// The number of certificates that are invalid now or have an invalid chain. The number is public. Only the log
   /// identifies the certificates.
   let expired: Int
   let expiring: Int
@@ -77,7 +77,7 @@ struct PartyCertificates: Sendable {
   ) -> [(fingerprint: String, validity: ClosedRange<Timestamp>?)] {
     switch kind {
     case .reader: party.readers.map { ($0.leaf.fingerprint, $0.validity) }
-    // After a renewal, the previous key is kept for pending responses, so the certificate that expires last counts.
+    // After a renewal, the previous key remains for pending responses. Only the certificate that expires last counts.
     case .merchant:
       party.apple.compactMap { merchant in
         merchant.certificates.map(\.certificate).max { $0.validity.upperBound < $1.validity.upperBound }
@@ -117,7 +117,7 @@ enum AnchorCertificates {
     return lines + (isAnyValid ? [] : ["no trust anchor is valid now: every document is rejected"])
   }
 
-  /// One line for each document type of `accepted_issuers` that has identifiers without an anchor.
+  /// One line for each document type in `accepted_issuers` with an identifier that matches no anchor.
   static func unknownIssuers(of parties: RelyingParties, among anchors: [TrustAnchor]) -> [String] {
     parties.all.flatMap { party in
       party.acceptedIssuers.sorted { $0.key < $1.key }.compactMap { docType, identifiers -> String? in
@@ -134,8 +134,8 @@ enum AnchorCertificates {
     }
   }
 
-  /// One line for each anchor whose private key is public, and for each authority whose revocation lists may not be
-  /// fetched.
+  /// One line for each anchor whose private key is public, and one for each authority with a revocation list that the
+  /// server may not fetch.
   static func loadWarnings(of anchors: [TrustAnchor]) -> [String] {
     anchors.compactMap { anchor in
       anchor.certificate.testOrigin.map { "\(anchor.source): \(Code.testCertificate.rawValue): \($0)" }

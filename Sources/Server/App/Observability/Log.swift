@@ -8,7 +8,7 @@ package struct Log: Sendable {
 
   private let sink: @Sendable (String) -> Void
 
-  /// - Parameter sink: takes whole lines without the line end. It is called on any thread and must not block.
+  /// - Parameter sink: receives whole lines without the line end. It is called on any thread and must not block.
   package init(sink: @escaping @Sendable (String) -> Void) { self.sink = sink }
 
   func write(_ record: RequestRecord, at now: Timestamp) {
@@ -39,14 +39,14 @@ package struct Log: Sendable {
   }
 }
 
-/// Writes requests to the log, except routine requests that succeed. For each code only a few refusals a second get a
-/// line: the log counts the others, and the metrics count all.
+/// Writes requests to the log, except routine requests that succeed. For each code, it logs only a few refusals a
+/// second. The log counts the others, and the metrics count all.
 final class RequestLog: Sendable {
   private struct State {
     /// The number of refusals logged in `second`, by code.
     var lines: [Code: Int] = [:]
     var second: Timestamp?
-    /// The number of refused requests without a line, and the time at which it was last written.
+    /// The number of unlogged refusals by code, and the time at which these numbers were last logged.
     var leftOut: [Code: Int64] = [:]
     var said: Timestamp?
 
@@ -60,7 +60,8 @@ final class RequestLog: Sendable {
       return true
     }
 
-    /// The counts of unlogged requests that are now to be logged: the first count at once, later counts once a second.
+    /// The counts of unlogged requests that are due for logging. The first count is due at once, later counts once a
+    /// second.
     mutating func due(at now: Timestamp) -> [Code: Int64] {
       guard !leftOut.isEmpty, said != now else { return [:] }
       said = now
@@ -97,13 +98,13 @@ struct RequestRecord: Sendable {
   let id: String
   /// The trace; nil if the caller sent none, or if the request was refused unread.
   var trace: TraceContext?
-  /// A method of the API, or `other`: a client must not be able to choose a label.
+  /// A method of the API, or `other`. A client must not be able to choose a label.
   let method: String
   var route = unmatchedRoute
-  /// True if the route is served under any load. A reply with `api.overloaded` then reports the load; it does not
-  /// refuse the request.
+  /// True if the route is served under any load. For such a route, a reply with `api.overloaded` only reports the load.
+  /// It does not refuse the request.
   var isEssential = false
-  /// True for health checks and preflights of pages: if they succeed, they get no log line.
+  /// True for health checks and preflight requests of pages. If they succeed, they are not logged.
   var isRoutine = false
   var relyingParty: String?
   /// The id of the caller's API key in the configuration; nil if there is none.
@@ -121,10 +122,10 @@ struct RequestRecord: Sendable {
 
   var isRefused: Bool { status >= 400 && code != nil }
 
-  /// True if the request made a session: no other operation replies 201.
+  /// True if the request created a session. No other operation replies 201.
   var isCreation: Bool { status == 201 }
 
-  /// True if the request was refused unread, because of the load or of its caller's rate.
+  /// True if the request was refused unread because of the load or the caller's rate.
   var isUnread: Bool { route == Self.refusedRoute && (code == .apiOverloaded || code == .apiRateLimited) }
 
   mutating func note(_ reply: Reply, seconds: Double) {
@@ -142,8 +143,8 @@ final class LogWriter: Sendable {
   private static let capacity = 1 << 20
   /// The maximum time that `close` waits for a stalled reader.
   private static let closingGrace = Duration.seconds(2)
-  /// Microseconds that a line waits for further lines, to be written with them: waking the thread costs more than
-  /// writing.
+  /// Microseconds that a line waits for further lines, so that all are written together. Waking the thread costs more
+  /// than writing.
   private static let gathering: UInt32 = 10_000
 
   private struct State {
@@ -156,10 +157,10 @@ final class LogWriter: Sendable {
 
   private let state = Locked(State())
   private let descriptor: Int32
-  // Sendable by use: any thread may call sem_post and sem_wait. The thread holds a reference until it ends.
+  // Safe to share: any thread may call sem_post and sem_wait. The thread holds a reference until it ends.
   nonisolated(unsafe) private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-  /// Starts the thread, which lives until `close`.
+  /// Starts the thread. It runs until `close`.
   init(descriptor: Int32) {
     self.descriptor = descriptor
     // If the log's reader goes away, the server must continue.

@@ -22,7 +22,8 @@ enum MetricsText {
     requests(snapshot, application.edge.gauges, &text)
     verifications(snapshot, service.circuits, &text)
     text.add(
-      "mdoc_store_operation_duration_seconds", "Seconds of store operations, including waits for other operations.",
+      "mdoc_store_operation_duration_seconds",
+      "Duration of store operations in seconds, including waits for other operations.",
       by: "operation", snapshot.store.mapValues(\.durations).byName(\.self))
     text.add(
       "mdoc_store_failures_total", "Failed operations of the store.", by: "operation",
@@ -30,7 +31,7 @@ enum MetricsText {
     trust(application, &text)
     certificates(service.relyingParties, application, &text)
     text.add(
-      "mdoc_token_up", "1 if the PKCS #11 token did its work now, otherwise 0.", by: "token",
+      "mdoc_token_up", "1 if the PKCS #11 token responds now, otherwise 0.", by: "token",
       tokens.map { ($0.holder, $0.isAvailable) })
     let (fetches, state) = (application.fetches.counts, application.state.configuration)
     text.add(
@@ -39,19 +40,20 @@ enum MetricsText {
         ("fetched", fetches.fetched), ("not_allowed", fetches.notAllowed), ("too_large", fetches.tooLarge),
         ("unavailable", fetches.unavailable),
       ])
-    text.add("mdoc_list_fetched_bytes_total", "Bytes of the lists that were fetched.", fetches.fetchedBytes)
+    text.add("mdoc_list_fetched_bytes_total", "Bytes of fetched lists.", fetches.fetchedBytes)
     text.add(
-      "mdoc_configuration_loaded_timestamp_seconds", "When the configuration in force was read, in Unix seconds.",
+      "mdoc_configuration_loaded_timestamp_seconds",
+      "The time at which the configuration in force was read, in Unix seconds.",
       state.loadedAt)
     text.add(
       "mdoc_configuration_current",
       "1 if the latest reading of the file is in force, otherwise 0.", state.isCurrent)
     text.add(
       "mdoc_configuration_reload_failures_total",
-      "Failed reloads of the configuration; the previous one stays in force.",
+      "Failed reloads of the configuration. The previous configuration stays in force.",
       state.failures)
     text.add(
-      "mdoc_api_key_next_expiry_timestamp_seconds", "When the next valid API key expires, in Unix seconds.",
+      "mdoc_api_key_next_expiry_timestamp_seconds", "The earliest expiry of a valid API key, in Unix seconds.",
       service.relyingParties.nextKeyExpiry(after: application.clock()))
     webhooks(application.webhooks.snapshot, &text)
     // The count comes from the heads in the store. It therefore falls if a chain is shortened.
@@ -75,19 +77,19 @@ enum MetricsText {
       "mdoc_http_refusals_total", "Requests refused with a problem.", by: "code", snapshot.refusals.byName(\.rawValue))
     text.add(
       "mdoc_http_request_duration_seconds",
-      "Seconds from receiving the whole request to its reply, including its wait.",
+      "Seconds from receiving the whole request to its reply, including the time in the queue.",
       by: "route", snapshot.durations.byName(\.self))
     text.add("mdoc_http_queue_depth", "Queued requests.", gauges.waiting.load(ordering: .relaxed))
     text.add(
-      "mdoc_http_requests_running", "Requests being handled now; the server limits their number.",
+      "mdoc_http_requests_running", "Requests being handled now. The server limits their number.",
       gauges.running.load(ordering: .relaxed))
     text.add("mdoc_http_body_bytes", "Bytes of request bodies in memory.", gauges.bodyBytes.load(ordering: .relaxed))
-    text.add("mdoc_http_queue_wait_seconds", "Seconds that requests were queued.", snapshot.queueWait)
+    text.add("mdoc_http_queue_wait_seconds", "Seconds that requests spent in the queue.", snapshot.queueWait)
     text.add(
-      "mdoc_http_shed_total", "Requests refused for load, by the exceeded limit.", by: "reason",
+      "mdoc_http_shed_total", "Requests refused because of load, by the exceeded limit.", by: "reason",
       Overload.allCases.map { ($0.rawValue, snapshot.shed[$0] ?? 0) })
     text.add(
-      "mdoc_http_rate_limited_total", "Requests refused for their rate, by the exceeded limit.", by: "limit",
+      "mdoc_http_rate_limited_total", "Requests refused because of their rate, by the exceeded limit.", by: "limit",
       RateLimiter.Subject.allCases.map { ($0.rawValue, snapshot.limited[$0] ?? 0) })
     text.add(
       "mdoc_http_failed_authentications_total", "Requests whose credential was missing or wrong.",
@@ -124,19 +126,20 @@ enum MetricsText {
     let (now, store, status) = (application.clock(), application.trust.inForce.current, application.trust.status)
     text.add("mdoc_trust_anchors", "Trust anchors that are valid now.", store.anchorsInForce(at: now))
     text.add(
-      "mdoc_trust_anchor_next_expiry_timestamp_seconds", "When the next valid anchor expires, in Unix seconds.",
+      "mdoc_trust_anchor_next_expiry_timestamp_seconds", "The earliest expiry of a valid anchor, in Unix seconds.",
       store.nextExpiry(after: now))
     text.add(
-      "mdoc_trust_loaded_timestamp_seconds", "When the anchors in force were loaded, in Unix seconds.", status.loadedAt)
+      "mdoc_trust_loaded_timestamp_seconds", "The time at which the anchors in force were loaded, in Unix seconds.",
+      status.loadedAt)
     text.add(
       "mdoc_trust_age_seconds", "Seconds since the anchors in force were loaded.",
       max(0, now.secondsSince1970 - status.loadedAt.secondsSince1970))
     text.add(
-      "mdoc_trust_list_next_expiry_timestamp_seconds", "When the first of the lists in force expires, in Unix seconds.",
+      "mdoc_trust_list_next_expiry_timestamp_seconds", "The earliest expiry of a list in force, in Unix seconds.",
       status.sources.filter { $0.outcome != .failed }.compactMap(\.validUntil).min())
     text.add(
       "mdoc_trust_reload_failures_total",
-      "Failed loads of the anchors; the previous ones stay in force.", status.failures)
+      "Failed loads of the anchors. The previous anchors stay in force.", status.failures)
     text.add(
       "mdoc_trust_source_anchors", "Anchors by source and outcome of its last load.", by: ["source", "outcome"],
       status.sources.map { ([$0.name, $0.outcome.rawValue], $0.anchorCount) })
@@ -156,11 +159,11 @@ enum MetricsText {
         ])
       text.add(
         "mdoc_\(kind)_certificate_next_expiry_timestamp_seconds",
-        "When the next valid \(kind) certificate expires, in Unix seconds.", found.nextExpiry)
+        "The earliest expiry of a valid \(kind) certificate, in Unix seconds.", found.nextExpiry)
     }
     text.add(
       "mdoc_tls_certificate_expiry_timestamp_seconds",
-      "When the first certificate of the server's TLS chain expires, in Unix seconds.", application.edge.tls?.expiry)
+      "The earliest expiry in the server's TLS chain, in Unix seconds.", application.edge.tls?.expiry)
   }
 
   private static func webhooks(_ snapshot: WebhookMetrics.Snapshot, _ text: inout MetricsWriter) {

@@ -31,7 +31,7 @@ enum OpenAPIDocument {
           "api_key": ["type": "http", "scheme": "bearer", "description": "An API key of a relying party."],
           "client_secret": [
             "type": "http", "scheme": "bearer",
-            "description": "The `client_secret` of the session in the path; it gives fewer members than an API key.",
+            "description": "The `client_secret` of the session in the path. It shows fewer members than an API key.",
           ],
         ],
       ],
@@ -145,7 +145,7 @@ enum OpenAPIParameters {
   private static let idempotencyKey: JSON = [
     "name": "Idempotency-Key", "in": "header",
     "description":
-      "Your own key for this request, only with an API key. For 24 hours, a retry with it gets the same reply.",
+      "Your own key for this request; only with an API key. For 24 hours, a retry with it gets the same reply.",
     "schema": ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"],
   ]
 }

@@ -32,7 +32,7 @@ enum OpenAPIResponses {
   private static func bytes(_ mediaType: String) -> Schema {
     switch mediaType {
     case AuditLine.mediaType:
-      ["type": "string", "description": "JSON Lines: an object in each line, which ends with a line feed."]
+      ["type": "string", "description": "JSON Lines: one object a line, each ended by a line feed."]
     case EvidenceBundle.mediaType: ["type": "string", "format": "binary"]
     default: .text
     }
@@ -82,11 +82,11 @@ enum OpenAPIResponses {
     "Request-Id": header("Identifies this request in the server's log.", .text(like: "^req_[0-9a-f]{24}$")),
     "Cache-Control": header("Forbids caching.", .text),
     "X-Content-Type-Options": header("Forbids content sniffing.", .text),
-    "Retry-After": header("Seconds after which to try again.", ["type": "integer", "minimum": 1]),
+    "Retry-After": header("Seconds to wait before a retry.", ["type": "integer", "minimum": 1]),
     "WWW-Authenticate": header(
       "The required credentials (RFC 6750, 3).", .text(like: "^Bearer realm=\"mdoc\"")),
     "Idempotent-Replayed": header(
-      "The reply that was kept under this Idempotency-Key.", .text, isRequired: false),
+      "The stored reply for this Idempotency-Key.", .text, isRequired: false),
     "Vary": header("Absent if the request was refused before it was parsed.", .text, isRequired: false),
     "Access-Control-Allow-Origin": header(
       "The caller's origin, if it is one of the relying party's `origins` or `wallet_origins`.", .text,
@@ -125,7 +125,7 @@ enum OpenAPIWebhooks {
               ],
               "responses": [
                 "2XX": ["description": "Received. The body is not read."],
-                "default": ["description": "The event was not received: the server retries at growing intervals."],
+                "default": ["description": "The event was not received. The server retries at growing intervals."],
               ],
             ]
           ])
@@ -136,7 +136,7 @@ enum OpenAPIWebhooks {
     let what =
       switch type {
       case .verified: "A response was verified. `result` states where to read the result."
-      case .failed: "A response was rejected; `last_error` has the code."
+      case .failed: "A response was rejected. `last_error` has the code."
       case .canceled: "The relying party canceled the session, or the wallet declined."
       case .expired: "Nobody responded in time."
       case .redacted: "The session's data were erased, except ids, times, status and codes."
@@ -145,8 +145,8 @@ enum OpenAPIWebhooks {
   }
 
   private static let headers: [JSON] = [
-    header("webhook-id", "The event's id, the same in every attempt: ignore an id that you have already received."),
-    header("webhook-timestamp", "When the attempt was made, in Unix seconds; refuse old attempts."),
+    header("webhook-id", "The event's id, the same in every attempt. Ignore an id that you have already received."),
+    header("webhook-timestamp", "The time of the attempt, in Unix seconds. Refuse old attempts."),
     header("webhook-signature", "`v1,` and the base64 of an HMAC-SHA256, for each secret of the endpoint."),
   ]
 

@@ -27,7 +27,7 @@ enum WalletRequestSchemas {
       [
         member("nonce", .text, "The nonce, in base64."),
         member("merchant_identifier", .text, "The merchant identifier."),
-        member("documents", .list(of: appleDocument), "The documents, as `PKIdentityRequest` takes them."),
+        member("documents", .list(of: appleDocument), "The documents, in the form of `PKIdentityRequest`."),
       ]),
     form(
       "Mdoc", ["org-iso-mdoc"], "for the Digital Credentials API (ISO/IEC 18013-7, Annex C)",
@@ -62,7 +62,7 @@ enum WalletRequestSchemas {
         member("client_id", .text, "The client identifier."),
       ],
       optional: [
-        member("request_uri", .text, "The address of the request object, unless the link holds it."),
+        member("request_uri", .text, "The address of the request object, unless the link contains the request object."),
         member("request_uri_method", .text, "`post` if the wallet should request it by POST."),
       ]),
     form(
@@ -97,7 +97,7 @@ enum WalletRequestSchemas {
         "document_type", Shape<String>.written(AppleDocumentType.allCases.map(\.appleName)).schema,
         "Apple's descriptor of the document."),
       member("elements", .list(of: .text), "Apple's names of the elements."),
-      member("element_intents", .list(of: appleIntent), "Whether and how long each element is kept."),
+      member("element_intents", .list(of: appleIntent), "Whether and for how long each element is retained."),
     ], required: ["document_type", "elements", "element_intents"]
   ).titled("AppleDocumentRequest").described("One document of a request for Apple's in-app framework.")
 
@@ -109,7 +109,7 @@ enum WalletRequestSchemas {
         "Apple's `PKIdentityIntentToStore`."),
       member("days", ["type": "integer"], "The retention of a `may_store` element, if the request states it."),
     ], required: ["element", "intent_to_store"]
-  ).titled("AppleElementIntent").described("Whether an element is kept.")
+  ).titled("AppleElementIntent").described("Whether an element is retained.")
 
   private static let reply = Schema.openObject(
     [
@@ -119,5 +119,5 @@ enum WalletRequestSchemas {
         "With status 400: `invalid_request` or `server_error`; in staging and test mode the code of the refusal."),
       member("error_description", .text, "With `error`: a description of the fault for the wallet's developers."),
     ], required: []
-  ).titled("WalletReply").described("The reply to a wallet. It has no personal data.")
+  ).titled("WalletReply").described("The reply to a wallet. It contains no personal data.")
 }

@@ -14,7 +14,7 @@ enum OperationRoutes {
     },
     Route(
       .get, "/readyz", "getReadiness", "Check that the server accepts requests",
-      "200 if the store accepts writes, tokens do their work, a trust anchor is valid and no stop has begun.",
+      "200 if the store accepts writes, tokens respond, a trust anchor is valid and no stop has begun.",
       access: .anyone,
       success: .json("Readiness"),
       problems: [.apiStoreUnavailable, .apiKeyUnavailable, .trustStoreEmpty, .apiOverloaded],
@@ -157,7 +157,7 @@ enum ConfigurationRoutes {
   static let load = Shape<(loadedAt: Timestamp, parties: Int)>.open(
     "ConfigurationLoad", "A successful reload of the configuration.",
     [
-      .always("loaded_at", \.loadedAt, .seconds, "When it was read, in Unix seconds."),
+      .always("loaded_at", \.loadedAt, .seconds, "The time at which it was read, in Unix seconds."),
       .always("relying_parties", \.parties, .count, "The number of relying parties."),
     ])
 
@@ -165,7 +165,8 @@ enum ConfigurationRoutes {
     "ConfigurationState", "The configuration in force.",
     [
       .always("is_current", \.isCurrent, .flag, "Whether the latest reading of the file is in force."),
-      .always("loaded_at", \.loadedAt, .seconds, "When the configuration in force was read, in Unix seconds."),
+      .always(
+        "loaded_at", \.loadedAt, .seconds, "The time at which the configuration in force was read, in Unix seconds."),
     ])
 }
 
@@ -213,7 +214,8 @@ enum TrustRoutes {
   private static let load = Shape<TrustUpdater.Status>.open(
     "TrustLoad", "A load of the trust anchors.",
     [
-      .always("loaded_at", \.loadedAt, .seconds, "When the anchors in force were loaded, in Unix seconds."),
+      .always(
+        "loaded_at", \.loadedAt, .seconds, "The time at which the anchors in force were loaded, in Unix seconds."),
       .always("is_current", { $0.problem == nil }, .flag, "Whether the latest load is in force."),
       .always("sources", \.sources, source.list, "The sources, in the configuration's order."),
     ])
@@ -226,8 +228,10 @@ enum TrustRoutes {
         "outcome", \.outcome.rawValue, .written(["loaded", "kept", "failed"]),
         "`kept` if its last good load stays in force."),
       .always("anchors", \.anchorCount, .count, "Anchors from this source."),
-      .always("entries_left_out", \.leftOut, .count, "Entries of the list that cannot be used; `findings` says why."),
-      .orNull("valid_until", \.validUntil, .seconds, "When the list expires, in Unix seconds; null if it does not."),
+      .always(
+        "entries_left_out", \.leftOut, .count, "The number of unusable entries of the list; `findings` has the reasons."
+      ),
+      .orNull("valid_until", \.validUntil, .seconds, "The list's expiry, in Unix seconds; null if it has none."),
       .always(
         "findings",
         { $0.checks.filter { $0.outcome != .passed && $0.outcome != .notRun }.map(ReportRecord.CheckRecord.known) },
@@ -240,7 +244,7 @@ enum TrustRoutes {
       .always("object", { _ in "trust_anchor" }, .kind, "`trust_anchor`."),
       .always("subject", \.certificate.subject.text, .written(), "The certificate's subject."),
       .always("sha256", { Hex.encode($0.certificate.sha256) }, .sha256, "SHA-256 of the certificate."),
-      .orNull("doc_types", \.docTypes, Shape<String>.written().list, "Its document types; null: any type."),
+      .orNull("doc_types", \.docTypes, Shape<String>.written().list, "Its document types; null means any type."),
       .always("source", \.source, .written(), "The name of its source."),
     ] + period)
 
@@ -252,7 +256,7 @@ enum TrustRoutes {
     .always("expires_at", \.certificate.validity.upperBound, .seconds, "End of validity, in Unix seconds."),
     .orNull(
       "listed_until", \.trustedUntil, .seconds,
-      "When the published list that contains it expires, in Unix seconds; null if it is configured."),
+      "The expiry of the published list that contains it, in Unix seconds; null if it is configured."),
   ]
 }
 

@@ -11,7 +11,7 @@ enum PageDataRoutes {
     nil,
     .value(
       "response_code_sha256", .text(like: ResponseCodeHash.pattern),
-      "SHA-256 of a response code that your page made: reading the result then requires that code.",
+      "SHA-256 of a response code that your page made. Reading the result then requires that code.",
       rule: "must be 32 bytes in base64url", { ResponseCodeHash($0) }, { $0 = $1 }))
 
   static let all: [Route] = [
@@ -157,7 +157,7 @@ enum PageRoutes {
   }
 
   private static let console = Route(
-    .get, "/console", "getConsole", "The page where a relying party sees its sessions, with an API key.",
+    .get, "/console", "getConsole", "The page where a relying party sees its sessions with an API key.",
     access: .anyone, success: .content(PageAsset.page.mediaType), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
     guard call.application.hasConsole else { throw ServiceError(.apiNotFound) }

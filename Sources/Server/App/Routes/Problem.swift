@@ -12,25 +12,26 @@ enum Problem {
     [
       .always(
         "type", { "urn:mdoc:problem:\($0.error.code.rawValue)" }, .written(like: "^urn:mdoc:problem:[a-z0-9_.]+$"),
-        "Identifies the problem; cannot be opened as a web address."),
+        "Identifies the problem. It cannot be opened as a web address."),
       .always("title", \.error.code.entry.summary, .written(), "The code in words."),
       .always("status", \.error.httpStatus, .count, "The HTTP status."),
       .always("detail", \.error.detail, .written(), "The error in this request, or its remedy."),
       .always(
         "code", \.error.code.rawValue,
-        .code("ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "The reason for a refusal."),
+        .code(
+          "ProblemCode", Code.allCases.filter { $0.httpStatus >= 400 }, "A code that states the reason for a refusal."),
         "The reason for the refusal; each reply lists its own codes."),
       .always(
         "documentation_url", { CodePage.path(of: $0.error.code) }, .written(),
-        "A page on the code, below this server's address."),
+        "A page about the code, below this server's address."),
       .always("request_id", \.requestID, .written(), "Identifies this request in the server's log, like `Request-Id`."),
       .ifAny(
         "errors", { $0.error.pointers.isEmpty ? nil : $0.error.pointers }, pointer.list,
-        "The members that are wrong, at most \(Limits.reportedFaults)."),
+        "The faulty members, at most \(Limits.reportedFaults)."),
     ])
 
   private static let pointer = Shape<ServiceError.PointedDetail>.open(
-    "ProblemPointer", "One member that is wrong.",
+    "ProblemPointer", "One faulty member.",
     [
       .always("pointer", \.pointer, .written(), "The member, as a JSON pointer (RFC 6901); empty for the whole body."),
       .always("detail", \.detail, .written(), "The error in it."),
@@ -78,8 +79,8 @@ enum CodePage {
   static func path(of code: Code) -> String { "/codes/\(code.rawValue)" }
 
   static let route = Route(
-    .get, "/codes/{code}", "getCode", "Read the meaning of a code",
-    "The page to which `documentation_url` of a problem leads: summary, clause, status and remedy.",
+    .get, "/codes/{code}", "getCode", "Read the explanation of a code",
+    "The page that a problem's `documentation_url` links to: summary, clause, status and remedy.",
     access: .anyone, success: .content(mediaType), problems: [.apiNotFound]
   ) { call throws(ServiceError) in
     guard let code = Code(rawValue: call.parameters["code"] ?? "") else { throw ServiceError(.apiNotFound) }

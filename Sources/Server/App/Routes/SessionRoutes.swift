@@ -21,7 +21,7 @@ enum SessionRoutes {
     },
     Route(
       .get, collection, "listVerificationSessions", "List the sessions",
-      "Newest first and without results; requests and reports only if `expand[]` asks for them. A page ends before its "
+      "Newest first and without results; requests and reports only if `expand[]` lists them. A page ends before its "
         + "limit at about 1 MiB: `has_more` is then true.", access: .apiKey([.sessionsWrite, .resultsRead]),
       query: SessionQuery.form.parameters, success: .json("VerificationSessionList"), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in
@@ -38,7 +38,7 @@ enum SessionRoutes {
     },
     Route(
       .post, one + "/submit", "submitVerificationSession", "Submit the wallet's response",
-      "Consumes the challenge: a session takes one response. A rejected response is a 200 with the status `failed`. "
+      "Consumes the challenge: a session accepts one response. A rejected response is a 200 with the status `failed`. "
         + "With an API key that has `results:read`, this reply contains the result. Later replies contain only "
         + "the retained values.",
       access: .apiKeyOrClientSecret([.sessionsWrite]), body: .reading(SubmitBody.shape, RequestExample.submissions),
@@ -84,8 +84,8 @@ enum SessionRoutes {
   static let verifications = [
     Route(
       .post, VerificationBody.path, "createVerification", "Verify a response that you received yourself",
-      "For a stack that makes its own requests: send the response, the values to which it is bound, and the request. A "
-        + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are kept.",
+      "For a stack that makes its own requests. Send the response, the values to which it is bound, and the request. A "
+        + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are stored.",
       access: .apiKey([.verificationsWrite]), body: .reading(VerificationBody.shape, RequestExample.verifications),
       success: .json("Verification"),
       problems: [
@@ -100,7 +100,7 @@ enum SessionRoutes {
   static let reports = [
     Route(
       .get, "/v1/verification_reports/{id}", "getVerificationReport", "Read a report",
-      "The report of one attempt. It is immutable and holds no personal data. With `Accept: text/html` it is a page to "
+      "The report of one attempt. It is immutable and contains no personal data. With `Accept: text/html` it is a page to "
         + "show and print.",
       access: .apiKey([.sessionsWrite, .resultsRead, .verificationsWrite]), success: .json("VerificationReport"),
       problems: [.apiNotFound]
@@ -163,14 +163,15 @@ enum AuditRoutes {
       .get, "/v1/audit/entries", "listAuditEntries", "List the audit entries of a node",
       "JSON Lines, oldest first. The last line is the head of the chain. If it is beyond the last entry, more "
         + "entries follow. "
-        + "With `admin` only, lists the key's own relying party's entries.", access: .apiKey([.admin, .auditReadAll]),
+        + "With `admin` only, lists the entries of the key's own relying party.",
+      access: .apiKey([.admin, .auditReadAll]),
       query: AuditQuery.form.parameters, success: .content(AuditLine.mediaType), problems: [.apiInvalidRequest]
     ) { call throws(ServiceError) in
       try await call.service.auditEntries(query: call.query, as: call.authenticated())
     },
     Route(
       .get, "/v1/audit/heads", "listAuditHeads", "List the heads of the audit chains",
-      "JSON Lines. Keep them where the server's operators cannot change them. With `admin` only, lists the heads of "
+      "JSON Lines. Store them where the server's operators cannot change them. With `admin` only, lists the heads of "
         + "its own relying party.", access: .apiKey([.admin, .auditReadAll]), success: .content(AuditLine.mediaType)
     ) { call throws(ServiceError) in
       try await call.service.auditHeads(as: call.authenticated())
@@ -210,7 +211,7 @@ enum WalletRoutes {
     },
     Route(
       .post, path + "response", "postWalletResponse", "Post the wallet's response",
-      "For wallets: takes the response or the error. Only the relying party gets the result. The wallet gets at most "
+      "For wallets: accepts the response or the error. Only the relying party gets the result. The wallet gets at most "
         + "the reason for a rejection, with status 400 (`wallet_feedback`).", access: .anyone,
       body: .form(SubmitBody.postedSchema, .walletResponse), success: .json("WalletReply"), problems: stateProblems
     ) { call throws(ServiceError) in

@@ -31,7 +31,7 @@ extension Code {
 extension Code {
   package static let zkNotProvable = Code(
     "zk.not_provable", "The request asks for a proof that cannot be made", "longfellow-libzk-v1: what a circuit proves",
-    "Ask for one to four unstructured elements of one namespace, by a protocol that carries proofs.", status: 400)
+    "Request one to four unstructured elements of one namespace, by a protocol that supports proofs.", status: 400)
   package static let zkCircuitsMissing = Code(
     "zk.circuits_missing", "The request asks for a proof, and no circuit for it is configured",
     "longfellow-libzk-v1, circuits",
@@ -99,18 +99,18 @@ extension Code {
     "evidence.too_large", "The file is larger than an evidence bundle can be", "Evidence", .bundle)
   package static let evidenceVersionUnsupported = Code(
     "evidence.version_unsupported", "This program does not know the bundle's format", "Evidence",
-    "Verify it with the version of the program that kept it, or a later one.")
+    "Verify it with the version of the program that made it, or a later one.")
   package static let evidenceKeyMismatch = Code(
     "evidence.key_mismatch", "None of the given keys decrypts the bundle", "Evidence",
-    "Use the evidence key that the relying party had when the bundle was kept.")
+    "Use the evidence key that the relying party had when the bundle was made.")
   package static let evidenceSealBroken = Code(
     "evidence.seal_broken", "The bundle was changed or truncated after it was sealed", "Evidence", .bundle)
   package static let evidenceReportMismatch = Code(
     "evidence.report_mismatch", "Verifying the bundle again gives a different report", "Evidence",
-    "Verify it with the version of the program that kept it. If the reports still differ, the bundle proves nothing.")
+    "Verify it with the version of the program that made it. If the reports still differ, the bundle proves nothing.")
   package static let evidenceNotInAudit = Code(
     "evidence.not_in_audit", "The audit log has no entry of this bundle", "Evidence",
-    "Export the log of every node again. If the entry is still missing, no server kept this bundle.")
+    "Export the log of every node again. If the entry is still missing, no server made this bundle.")
   package static let apiMalformedRequest = Code(
     "api.malformed_request",
     "The request is not well-formed", "RFC 9112", "Correct the request as `detail` says.", status: 400,
@@ -126,15 +126,15 @@ extension Code {
     "Use one of the configured origins, written exactly as browsers write it.", status: 400, cases: "D02")
   package static let apiOutsideRegistration = Code(
     "api.outside_registration", "The request asks for data outside the relying party's registration certificate",
-    "ETSI TS 119 475, 5.2.4", "Ask only for registered elements, send another `intended_use_id`, or register the rest.",
+    "ETSI TS 119 475, 5.2.4", "Request only registered elements, send another `intended_use_id`, or register the rest.",
     status: 400)
   package static let readerCertificateExpired = Code(
     "api.reader_certificate_expired",
-    "The reader's certificate is expired or not yet valid: wallets would refuse its requests",
+    "The reader's certificate is expired or not yet valid, so wallets would refuse its requests",
     "ISO/IEC 18013-5, B.1.7", "Renew the certificate of the relying party's reader.", status: 503)
   package static let apiTooManyAgeRequests = Code(
     "api.too_many_age_requests", "More than two age thresholds for one document", "\(iso), 7.2.5",
-    "Ask for at most two thresholds.", status: 400, cases: "E26")
+    "Request at most two thresholds.", status: 400, cases: "E26")
   package static let apiUnauthenticated = Code(
     "api.unauthenticated", "The request carries no valid credential", "RFC 6750",
     "Send `Authorization: Bearer` with a valid API key or client secret.", status: 401, cases: "S10")
@@ -172,7 +172,7 @@ extension Code {
     "RFC 6585, 4", "Retry after `Retry-After` seconds.", status: 429)
   package static let apiSessionTooLarge = Code(
     "api.session_too_large", "The session's data exceed the size limit of one session", "HTTP API, Sessions",
-    "Ask for fewer elements, with shorter names, or offer fewer protocols.", status: 413)
+    "Request fewer elements, with shorter names, or offer fewer protocols.", status: 413)
   package static let apiQuotaExceeded = Code(
     "api.quota_exceeded",
     "The relying party has reached its quota of open sessions or stored bytes", "RFC 6585, 4",
@@ -201,7 +201,7 @@ extension Code.Remedy {
     "Export again. If the finding recurs, entries in the store were changed: compare with heads noted earlier to find "
     + "out when."
   static let twice: Self =
-    "A store accepted one challenge twice: stop the servers and check whether the store was restored from a copy."
+    "A store accepted one challenge twice. Stop the servers and check whether the store was restored from a copy."
   static let bundle: Self = "Fetch the bundle again from the server, and compare it with other copies."
 }
 

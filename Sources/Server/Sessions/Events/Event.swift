@@ -134,15 +134,16 @@ struct EventRendering {
       .always("id", \.value.id.text, .written(like: EventID.pattern), "The event's id, the same in every delivery."),
       .always("object", { _ in "event" }, .kind, "`event`."),
       .always("type", \.value.id.type, .word, "The event's type. Ignore types that you do not know."),
-      .always("created", \.value.created, .seconds, "When the event was written, in Unix seconds."),
+      .always("created", \.value.created, .seconds, "The time at which the event was written, in Unix seconds."),
       .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),
-      .always("data", { $0 }, session, "The session, as it was when the event was written."),
+      .always("data", { $0 }, session, "The session's data at the time of the event."),
     ])
 
   static let eventList = Page.shape(of: event, "EventList")
 
   private static let session = Shape<Shown<EventRecord>>.open(
-    "EventSession", "The session that an event is about. It has no personal data, unless your own texts are personal.",
+    "EventSession",
+    "The session that an event is about. It contains no personal data, unless your own texts are personal.",
     [
       .always("id", \.value.id.session.text, .written(like: SessionID.pattern), "The session's id."),
       .always("object", { _ in "verification_session" }, .kind, "`verification_session`."),
@@ -151,7 +152,7 @@ struct EventRendering {
         "The session's status after the event."),
       .orNull(
         "client_reference_id", \.value.clientReferenceID, .written(),
-        "Your own id, as you gave it; null if you gave none or the session was redacted since."),
+        "Your own id for the session; null if you gave none or the session was redacted."),
       .ifAny(
         "metadata", { $0.showsMetadata ? $0.value.metadata : nil }, .metadata,
         "Your own texts, if your configuration has `metadata_in_events`."),
@@ -175,12 +176,12 @@ struct EventRendering {
     ] + progress)
 
   private static let progress: [WrittenMember<Shown<DeliveryRecord>>] = [
-    .always("status", \.value.status, .word, "`dead` if the last attempt failed: only you can retry it."),
-    .always("attempts", \.value.attempts, .count, "Attempts since the delivery was last started."),
-    .always("created", \.value.begun, .seconds, "When the delivery was started, in Unix seconds."),
+    .always("status", \.value.status, .word, "`dead` if the last attempt failed. Only you can retry it."),
+    .always("attempts", \.value.attempts, .count, "The number of attempts since the delivery was last started."),
+    .always("created", \.value.begun, .seconds, "The time at which the delivery was started, in Unix seconds."),
     .orNull(
       "next_attempt_at", { $0.value.status == .pending ? $0.value.due : nil }, .seconds,
-      "When the next attempt is made, in Unix seconds; null if there is none."),
+      "The time of the next attempt, in Unix seconds; null if there is none."),
     .orNull("last_failure", \.value.fault, failure, "The failure of the last attempt; null if it did not fail."),
   ]
 

@@ -134,7 +134,7 @@ extension EvidenceBundle {
     let verdict = authentication.conclude(with: evidence)
     let report = ReportRecord(verdict.report, id: self.report.id.flatMap(ReportID.init))
     if case .accepted = verdict.outcome, report == self.report { return (verdict, report, nil) }
-    let detail = program == ProgramVersion.text ? nil : "kept by version \(program); this is \(ProgramVersion.text)"
+    let detail = program == ProgramVersion.text ? nil : "made by version \(program); this is \(ProgramVersion.text)"
     return (verdict, report, EvidenceError(.evidenceReportMismatch, detail))
   }
 }

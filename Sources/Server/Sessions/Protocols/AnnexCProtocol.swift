@@ -30,7 +30,7 @@ struct AnnexCProtocol: WalletProtocol {
     let bytes = Shape.base64URL
     let member = bytes.schema.described("The wallet's encrypted response (ISO/IEC TS 18013-7, C), in base64url.")
     let schema = Schema.openObject(["response": member], required: ["response"]).described(
-      "The response that the Digital Credentials API gave the page."
+      "The response that the Digital Credentials API returned to the page."
     ).titled("MdocResponseData")
     return Shape(schema) { json, pointer, faults in
       let members = ["response", "Response"].compactMap { json[$0] }.filter { !$0.isNull }

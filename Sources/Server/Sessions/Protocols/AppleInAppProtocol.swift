@@ -32,7 +32,7 @@ package struct AppleInAppProtocol: WalletProtocol {
   }
 
   static let response = Shape<[UInt8]>.object(
-    "AppleInAppResponseData", "The response that Apple's framework gave the app.", { $0 },
+    "AppleInAppResponseData", "The response that Apple's framework returned to the app.", { $0 },
     Field(
       "encrypted_data", { $0 }, .anyBase64, "The bytes of `PKIdentityDocument.encryptedData`, in base64 or base64url."))
 
@@ -102,13 +102,13 @@ extension ServiceError {
             + Self.hint(request.documents[document], element)
         )
       case .ageInYearsWithThresholds(let document):
-        ("/documents/\(document)/age_over", "cannot be asked for together with `age_in_years` in-app")
+        ("/documents/\(document)/age_over", "cannot be requested together with `age_in_years` in-app")
       case .mixedIntents(let document, let element):
         (
           "/documents/\(document)/elements/\(element)",
           "must have the same `intent_to_retain` and `retain_days` as the rest of its Apple element"
         )
-      case .severalDocumentsRequired: ("/all_documents", "Apple's in-app protocol returns one document")
+      case .severalDocumentsRequired: ("/all_documents", "Apple's in-app protocol returns only one document")
       }
     self = .invalidMember(pointer, detail)
   }

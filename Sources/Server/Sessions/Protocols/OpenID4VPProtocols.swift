@@ -146,7 +146,7 @@ package struct AgeVerificationProtocol: FetchedRequestProtocol {
     let longest = link.utf8.count + Self.codeBytes
     guard longest <= Self.linkBytes else {
       throw Self.error(
-        "", "makes a link of \(longest) characters, at most \(Self.linkBytes) are allowed: request less, or omit `zk`")
+        "", "makes a link of \(longest) characters; at most \(Self.linkBytes) are allowed. Request less, or omit `zk`")
     }
     return outgoing
   }

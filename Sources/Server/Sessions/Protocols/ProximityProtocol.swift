@@ -53,10 +53,10 @@ struct ProximityInput {
     "ProximityResponseData", "The response that a reader received, with its transcript.", Members.init,
     .optional(
       "device_engagement", \.engagement, .someBase64URL,
-      "The DeviceEngagement in base64url. Required, unless there is a `session_transcript`."),
+      "The DeviceEngagement in base64url. Required without `session_transcript`."),
     .optional(
       "e_reader_key", \.readerKey, .someBase64URL,
-      "The reader's ephemeral public key, a COSE_Key in base64url. Required, unless there is a `session_transcript`."),
+      "The reader's ephemeral public key, a COSE_Key in base64url. Required without `session_transcript`."),
     .optional(
       "handover", \.handover, Shape<JSON>.any([:]),
       """
@@ -113,7 +113,7 @@ struct ProximityInput {
     ]
     if let transcript = members.transcript {
       for part in parts where part.isThere {
-        faults.add("/data/\(part.name)", "is in `session_transcript` already; send one of the two")
+        faults.add("/data/\(part.name)", "is already in `session_transcript`; send one of the two")
       }
       return { key throws(ReaderSessionError) in try ReaderSession(transcript: transcript, privateKey: key) }
     }
@@ -133,7 +133,8 @@ struct ProximityInput {
         throw .invalidMember(
           "/data/session_transcript", "must be the SessionTranscript of an in-person session")
       case .deviceEngagementMalformed: throw .invalidMember("/data/device_engagement", "must be a DeviceEngagement")
-      case .readerKeyMalformed: throw .invalidMember("/data/e_reader_key", "must be a COSE_Key that holds a public key")
+      case .readerKeyMalformed:
+        throw .invalidMember("/data/e_reader_key", "must be a COSE_Key that contains a public key")
       }
     }
   }

@@ -274,7 +274,7 @@ final class ListSlots: Sendable {
       if let admitted { continuation.resume(returning: admitted) }
     }
     guard isAdmitted else {
-      throw ServiceError(.apiOverloaded, "This relying party reads too many lists concurrently.", retryAfter: 1)
+      throw ServiceError(.apiOverloaded, "This relying party reads too many lists at the same time.", retryAfter: 1)
     }
     defer { leave(relyingParty) }
     do { return try await read() } catch { throw ServiceError(error) }

@@ -50,7 +50,7 @@ package enum ResultRendering {
   }
 
   static let shape = Shape<[DocumentView]>.open(
-    "VerificationResult", "The disclosed data of a verified response: the only personal data of the API.",
+    "VerificationResult", "The disclosed data of a verified response. They are the only personal data in the API.",
     [.always("documents", { $0 }, document.list, "The documents, in the response's order.")])
 
   static let simulated = Shape<SimulatedPresentation>.open(
@@ -90,21 +90,21 @@ package enum ResultRendering {
     .always("missing_elements", \.document.missingElements, name.list, "Requested elements that were not disclosed."),
     .always(
       "unrequested_elements", \.document.unrequestedElements, name.list,
-      "Returned elements that were not requested; their values are discarded."),
+      "Returned elements that were not requested. Their values are discarded."),
   ]
 
   private static let facts: [WrittenMember<DocumentView>] = [
     .always("issuer", \.document.issuer, issuer, "The issuer, from its certificate."),
     .orNull(
       "validity", \.document.validity, validity,
-      "When the document is valid; null if a zero-knowledge proof hides it."),
+      "The document's validity; null if a zero-knowledge proof hides it."),
     .always(
       "proven_by", { $0.document.deviceAuthentication == .zeroKnowledge ? "zero_knowledge" : "issuer_signature" },
-      .written(["issuer_signature", "zero_knowledge"]), "The proof of the issuer's data."),
+      .written(["issuer_signature", "zero_knowledge"]), "The method that proves the issuer's data."),
     .always(
       "device_authentication", \.document.deviceAuthentication, .word,
-      "The device's proof that it holds the document."),
-    .always("revocation", \.document.revocation, .word, "The document's revocation status, as far as it is known."),
+      "The method by which the device proves that it holds the document."),
+    .always("revocation", \.document.revocation, .word, "The document's known revocation status."),
   ]
 
   private static let simulatedDocument = Shape<SimulatedPresentation.Document>.open(
@@ -119,7 +119,7 @@ package enum ResultRendering {
     "AgeAnswer", "Whether the person has reached an age.",
     [
       .always("threshold", \.threshold, .count, "The requested age in years."),
-      .always("answer", \.answer, .flag, "Whether the person is that old."),
+      .always("answer", \.answer, .flag, "Whether the person has reached this age."),
       .always("proved_by", \.provedBy, name, "The element that proves it."),
     ])
 
@@ -130,7 +130,7 @@ package enum ResultRendering {
   private static let validity = Shape<DocumentValidity>.open(
     "DocumentValidity", "The times in the issuer's signed data, in Unix seconds.",
     [
-      .always("signed", \.signed, .seconds, "When the issuer signed it."),
+      .always("signed", \.signed, .seconds, "The time of the issuer's signature."),
       .always("valid_from", \.validFrom, .seconds, "Start of validity."),
       .always("valid_until", \.validUntil, .seconds, "End of validity."),
     ])
@@ -142,7 +142,7 @@ package enum ResultRendering {
       .orNull("state_or_province", \.stateOrProvince, .written(), "The state or province."),
       .orNull("common_name", \.commonName, .written(), "The common name of the signing certificate."),
       .always("certificate_sha256", \.certificateSHA256, .sha256, "SHA-256 of the signing certificate."),
-      .always("anchor_sha256", \.anchorSHA256, .sha256, "SHA-256 of the trust anchor that it leads to."),
+      .always("anchor_sha256", \.anchorSHA256, .sha256, "SHA-256 of the trust anchor at the end of its path."),
     ])
 
   private static let elements = Shape<[AcceptedDocument.Element]>(

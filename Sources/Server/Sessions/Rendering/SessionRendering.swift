@@ -75,7 +75,7 @@ struct SessionView: Sendable {
 
   static let shape = Shape<SessionView>.open(
     "VerificationSession",
-    "A verification session. A client secret gets fewer members than an API key; entries of a list have no `result`.",
+    "A verification session. A client secret gets fewer members than an API key. Entries of a list have no `result`.",
     state + exchange + outcome)
 
   static let list = Page.shape(of: Shape.any(shape.schema), "VerificationSessionList")
@@ -86,17 +86,18 @@ struct SessionView: Sendable {
     .always("livemode", \.isLive, .flag, "Whether the server runs in live mode.").when(\.isForAPIKey),
     .always(
       "status", \.state.status, .word,
-      "The session's state. It ends as verified, failed, canceled or expired, and can then be redacted."),
-    .always("created", \.record.created, .seconds, "When the session was created, in Unix seconds.")
+      "The session's state. A session ends as verified, failed, canceled or expired. It can then be redacted."),
+    .always("created", \.record.created, .seconds, "The session's creation time, in Unix seconds.")
       .when(\.isForAPIKey),
     .always(
-      "expires_at", \.record.expiresAt, .seconds, "When the session stops accepting a response, in Unix seconds."),
+      "expires_at", \.record.expiresAt, .seconds,
+      "The time at which the session stops accepting a response, in Unix seconds."),
   ]
 
   private static let exchange: [WrittenMember<SessionView>] = [
     .ifAny(
       "client_secret", \.clientSecret?.text, .written(),
-      "The secret for the page or app of this session. Only the reply that creates the session has it."),
+      "The secret for this session's page or app. Only the reply that creates the session contains it."),
     .ifAny(
       "url", { view in view.clientSecret.flatMap { view.page?.unlocked(by: $0) } }, .written(),
       "The hosted page, with the client secret in its fragment. Only in the reply that creates the session, and "
@@ -109,9 +110,9 @@ struct SessionView: Sendable {
       "digital_credential_requests", \.record.webOffers, requests,
       "The requests for `navigator.credentials.get({digital: {requests}})`."
     ).when { $0.isForAPIKey && $0.has(.requests) },
-    .orNull("client_reference_id", \.record.content?.clientReferenceID, .written(), "Your own id, as you gave it.")
+    .orNull("client_reference_id", \.record.content?.clientReferenceID, .written(), "Your own id for the session.")
       .when(\.isForAPIKey),
-    .always("metadata", { $0.record.content?.metadata ?? [] }, .metadata, "Your own notes, as you gave them.")
+    .always("metadata", { $0.record.content?.metadata ?? [] }, .metadata, "Your own notes.")
       .when(\.isForAPIKey),
   ]
 
@@ -125,11 +126,11 @@ struct SessionView: Sendable {
       "The response of Apple's simulator or test profile, in test mode only. It proves nothing."),
     .orNull(
       "result_expires_at", \.record.results.expiresAt, .seconds,
-      "When a waiting result expires, in Unix seconds."
+      "The expiry of a waiting result, in Unix seconds."
     ).when(\.isForAPIKey),
     .ifAny(
       "evidence", { $0.record.results.seen(at: $0.now).evidence }, .word,
-      "Whether a sealed bundle is kept, if the relying party's policy asks for evidence."
+      "Whether an evidence bundle is stored, if the relying party's policy requires evidence."
     ).when(\.isForAPIKey),
     .orNull("report", \.record.report, ReportRendering.written, "The checks of the attempt; null before the attempt.")
       .when { $0.isForAPIKey && $0.has(.report) },
@@ -157,7 +158,7 @@ extension LastError {
       .ifAny("reasons", { $0.reasons.isEmpty ? nil : $0.reasons }, reason.list, "All failed checks, in order."),
       .ifAny(
         "unverified_wallet_description", \.walletDescription, .written(),
-        "`error_description` of the wallet's error response: its own words, unverified and possibly personal. Cut to "
+        "`error_description` of the wallet's error response: the wallet's own text, unverified and possibly personal. Cut to "
           + "\(Limits.errorDescriptionBytes) bytes, without control characters; erased by redaction."),
     ])
 
@@ -235,15 +236,15 @@ package enum ReportRendering {
       "DocumentReport", "The checks of one document of the response.",
       [.always("checks", \.checks, checks, "The checks, in their order.")])
     return .open(
-      "VerificationReport", "The report of one attempt. It is immutable and holds no personal data.",
+      "VerificationReport", "The report of one attempt. It is immutable and contains no personal data.",
       [
         .ifAny("id", \.id, .written(like: ReportID.pattern), "Names the report."),
         .always(
-          "verified_at", \.verifiedAt, .integer(0...Int64.max), "When the response was verified, in Unix seconds."),
+          "verified_at", \.verifiedAt, .integer(0...Int64.max), "The time of the verification, in Unix seconds."),
         .always("trust_snapshot", \.trustSnapshot, .sha256, "SHA-256 of the trust anchors that were in force."),
         .ifAny(
           "revocation_policy", \.revocationPolicy, .written(RevocationPolicy.allCases.map(\.rawValue)),
-          "The revocation status that a document needed."),
+          "The relying party's requirement on the revocation status."),
         .always("checks", \.checks, checks, "The checks of the response as a whole."),
         .always("documents", \.documents, document.list, "The checks of each document, in the response's order."),
       ])
@@ -256,7 +257,7 @@ package enum ReportRendering {
       .always("code", \.code, .verdictCode, "The check."),
       .always(
         "outcome", \.outcome, .written(Check.Outcome.allCases.map(\.rawValue)),
-        "`not_run` is never the same as `passed`; a `warning` does not reject."),
+        "The outcome. `not_run` does not mean `passed`; a `warning` does not reject."),
       .always("clause", \.clause, .written(), "The clause of the standard that requires the check."),
       .ifAny("detail", \.detail, .written(), Shape<String>.detail),
     ])

@@ -30,7 +30,7 @@ package struct DCQLQuery: Equatable, Sendable {
     Field("credentials", \.credentials, credential.list(1...Limits.requestedDocuments), "The requested documents."),
     .optional(
       "credential_sets", \.credentialSets, credentialSet.list(1...1), or: [],
-      "One set: each option lists one credential, or its only option lists all. By default, all are required."))
+      "One set. Either each option lists one credential, or the only option lists all. By default, all are required."))
 
   private static let name = Shape<String>.text()
   private static let format = "mso_mdoc"
@@ -39,7 +39,7 @@ package struct DCQLQuery: Equatable, Sendable {
     "DCQLClaim", "An element.", Credential.Claim.init,
     .optional("id", \.id, name, "The claim's name in `claim_sets`."),
     Field("path", \.path, name.list(2...2), "The element's namespace and identifier."),
-    .optional("intent_to_retain", \.intentToRetain, .flag, or: false, "Whether you keep the value."))
+    .optional("intent_to_retain", \.intentToRetain, .flag, or: false, "Whether you retain the value."))
 
   private static let meta = Shape<String>.object(
     "DCQLMeta", "The document's type.", { $0 }, Field("doctype_value", { $0 }, name, "The document type."))
@@ -55,12 +55,12 @@ package struct DCQLQuery: Equatable, Sendable {
     Field("claims", \.claims, claim.list(1...Limits.requestedElements), "The elements."),
     .optional(
       "claim_sets", \.claimSets, name.list(1...Limits.requestedElements).list(1...Limits.requestedElements), or: [],
-      "Sets of claims, one of which is enough. They must be alternatives of single claims, or contain each other."),
-    only(false, as: "multiple", "One document is returned for a credential."),
+      "Sets of claims, one of which suffices. They must be alternatives of single claims, or contain each other."),
+    only(false, as: "multiple", "Must be false: one document is returned for a credential."),
     only(true, as: "require_cryptographic_holder_binding", "The device must authenticate."))
 
   private static let credentialSet = Shape<CredentialSet>.object(
-    "DCQLCredentialSet", "Options, one of which is enough.", { options, _ in CredentialSet(options: options) },
+    "DCQLCredentialSet", "Options, one of which suffices.", { options, _ in CredentialSet(options: options) },
     Field(
       "options", \.options, name.list(1...Limits.requestedDocuments).list(1...Limits.requestedDocuments), "Options."),
     only(true, as: "required", "The set must be satisfied."))

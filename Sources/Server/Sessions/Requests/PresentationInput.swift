@@ -10,7 +10,7 @@ struct PresentationInput: Equatable, Sendable {
   var purposeHint: PurposeHint?
 
   static let shape = Shape.object(
-    "PresentationRequest", "The documents that you ask for.", PresentationInput.init, documents { $0 },
+    "PresentationRequest", "The requested documents.", PresentationInput.init, documents { $0 },
     allDocuments { $0 }, purposeHint { $0 })
 
   typealias Getter<Root> = @Sendable (Root) -> PresentationInput
@@ -45,7 +45,7 @@ struct PresentationInput: Equatable, Sendable {
     .optional(
       "purpose_hint", { of($0).purposeHint },
       .choice("PurposeHint", "The purpose of the request.", of: PurposeHint.allCases.map { ("\($0)", $0) }),
-      "The purpose for wallets: `org-iso-mdoc` and `iso-18013-5-proximity` pass it on. Not with `apple-in-app`.")
+      "The purpose, for wallets. Only `org-iso-mdoc` and `iso-18013-5-proximity` pass it on. Not with `apple-in-app`.")
   }
 }
 
@@ -63,13 +63,13 @@ struct DocumentInput: Equatable, Sendable {
   private static let age = Shape.whole(ProtocolFamily.inApp.ageThresholds)
 
   static let shape = Shape.object(
-    "DocumentRequest", "A requested document, with the elements that you ask for.", DocumentInput.init,
+    "DocumentRequest", "A requested document with its requested elements.", DocumentInput.init,
     Field(
       "doc_type", \.docType, .text(),
       "The document type (ISO/IEC 18013-5), such as `org.iso.18013.5.1.mDL`. `mdoc catalogue` lists the known ones."),
     .optional(
       "elements", \.elements, ElementInput.shape.list(0...Limits.requestedElements), or: [],
-      "The elements that you ask for, each once. `elements`, `age_over` or `minimum_age` must ask for something."
+      "The requested elements, each once. At least one of `elements`, `age_over` and `minimum_age` must request something."
     ),
     .optional(
       "age_over", \.ageOver, age.list(0...Limits.requestedElements), or: [],
@@ -115,13 +115,13 @@ struct ElementInput: Equatable, Sendable {
   fileprivate static let days = Shape.whole(Int(Limits.retainDays.lowerBound)...Int(Limits.retainDays.upperBound))
 
   static let shape = Shape.object(
-    "ElementRequest", "An element that you ask for.", ElementInput.init,
+    "ElementRequest", "A requested element.", ElementInput.init,
     .optional(
       "namespace", \.namespace, .text(),
-      "The element's namespace, such as `org.iso.18013.5.1`. Required, unless there is an `apple_element`."),
+      "The element's namespace, such as `org.iso.18013.5.1`. Required without `apple_element`."),
     .optional(
       "identifier", \.identifier, .text(),
-      "The element's name in its namespace, such as `given_name`. Required, unless there is an `apple_element`."),
+      "The element's name in its namespace, such as `given_name`. Required without `apple_element`."),
     .optional(
       "apple_element", \.appleElement, .text(),
       """
@@ -244,14 +244,14 @@ package struct PresentationRequestDecoder: Sendable {
       let isRepeated = requests.contains { $0.docType.hasSameBytes(as: document.docType) }
       if isRepeated, !canRepeat {
         let way = protocols.first { !ProtocolFamily.namesQueries($0) }.map { "by `\($0)`" } ?? "without OpenID4VP"
-        faults.add(pointer + "/doc_type", "is a duplicate; each type can be asked for once \(way)")
+        faults.add(pointer + "/doc_type", "is a duplicate; each type can be requested once \(way)")
       }
       requests.append(self.document(document, at: pointer, &faults))
     }
     if input.requiresAllDocuments { checkRepeated(requests, at: place, &faults) }
     let elements = requests.flatMap(\.elements)
     if elements.reduce(0, { $0 + 1 + $1.alternatives.count }) > Limits.requestedElements {
-      faults.add(place + "/documents", "ask for more than \(Limits.requestedElements) elements")
+      faults.add(place + "/documents", "request more than \(Limits.requestedElements) elements")
     }
     if input.purposeHint != nil, family == .inApp {
       faults.add(place + "/purpose_hint", "is not allowed with `apple-in-app`")
@@ -270,7 +270,7 @@ package struct PresentationRequestDecoder: Sendable {
     where requests.count(where: { $0.docType.hasSameBytes(as: request.docType) }) > 1 {
       if request.proofs != nil {
         faults.add(
-          "\(place)/documents/\(index)/zk", "cannot be asked for where `all_documents` has two documents of one type",
+          "\(place)/documents/\(index)/zk", "cannot be requested if `all_documents` has two documents of one type",
           code: .zkNotProvable)
       }
       let number = ElementReference.documentNumber(ofDocType: request.docType)
@@ -299,7 +299,7 @@ package struct PresentationRequestDecoder: Sendable {
       }
     }
     if input.retainDays != nil, !elements.contains(where: \.intentToRetain) {
-      faults.add(pointer + "/retain_days", "needs an element with `intent_to_retain` true; there is none")
+      faults.add(pointer + "/retain_days", "needs an element whose `intent_to_retain` is true")
     }
     var request = DocumentRequest(
       docType: input.docType, elements: elements, ageOver: Set(input.ageOver).sorted(), minimumAge: input.minimumAge)
@@ -398,12 +398,12 @@ package struct PresentationRequestDecoder: Sendable {
       .compactMap { Self.threshold(of: $0.identifier) }
     if Set(request.ageThresholds).union(named).count > Limits.ageRequests {
       faults.add(
-        pointer + "/age_over", "ask for more than \(Limits.ageRequests) thresholds, `minimum_age` included",
+        pointer + "/age_over", "request more than \(Limits.ageRequests) thresholds, including `minimum_age`",
         code: .apiTooManyAgeRequests)
     }
     let asksAge = request.elements.contains { $0.element.identifier == "age_in_years" }
     if asksAge, family == .inApp, !request.ageThresholds.isEmpty || !named.isEmpty {
-      faults.add(pointer + "/age_over", "cannot be asked for together with `age_in_years` in-app")
+      faults.add(pointer + "/age_over", "cannot be requested together with `age_in_years` in-app")
     }
   }
 
@@ -413,7 +413,7 @@ package struct PresentationRequestDecoder: Sendable {
   ) -> ProofRequest? {
     guard wish != .off else { return nil }
     guard family != .inApp else {
-      faults.add(pointer, "cannot be asked for in-app: Apple Wallet makes no proofs", code: .zkNotProvable)
+      faults.add(pointer, "cannot be requested in-app, since Apple Wallet makes no proofs", code: .zkNotProvable)
       return nil
     }
     let request: ProofRequest

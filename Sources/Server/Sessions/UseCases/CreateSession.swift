@@ -89,7 +89,7 @@ package struct NewSession: Sendable {
       revocation: party.policies.revocation
     ).request(body.asked, &faults)
     if body.protocols.contains(AnnexBProtocol().name), request.documents.contains(where: { $0.proofs != nil }) {
-      faults.add("/documents", "cannot ask for proofs by `\(AnnexBProtocol().name)`", code: .zkNotProvable)
+      faults.add("/documents", "cannot request proofs by `\(AnnexBProtocol().name)`", code: .zkNotProvable)
     }
     if body.origin == nil, families.contains(.web) { faults.add("/origin", "is required") }
     if let origin = body.origin, origin != pageOrigin, !party.origins.contains(origin) {
@@ -140,7 +140,7 @@ package struct NewSession: Sendable {
     guard isThere else {
       let reason =
         relyingParty.page == nil
-        ? "needs a page, and this relying party has none configured" : "needs `openid4vp`, or the page's own `origin`"
+        ? "needs a page, but this relying party has none configured" : "needs `openid4vp`, or the page's own `origin`"
       if body.purpose != nil { faults.add("/purpose", reason) }
       if !body.translations.isEmpty { faults.add("/purpose_translations", reason) }
       if body.returnURL != nil { faults.add("/return_url", reason) }
@@ -148,7 +148,7 @@ package struct NewSession: Sendable {
     }
     if let address = body.returnURL { checkAddress(address, at: "/return_url", relyingParty, &faults) }
     if body.purpose == nil, !body.translations.isEmpty {
-      faults.add("/purpose_translations", "needs `purpose`, for every other language")
+      faults.add("/purpose_translations", "needs `purpose`, which is shown in every other language")
     }
     return HostedPageOptions(purpose: body.purpose, translations: body.translations, returnURL: body.returnURL)
   }
@@ -348,7 +348,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       """),
     .optional(
       "apple_merchant_id", \.appleMerchantID, .text(),
-      "The Apple merchant of the request. Required with `apple-in-app` if the relying party has several; only there."
+      "The Apple merchant of the request. Required with `apple-in-app` if the relying party has several; not allowed otherwise."
     ),
     .optional(
       "intended_use_id", \.intendedUseID, .text(),

@@ -114,7 +114,7 @@ package struct CancelBody: Equatable, Sendable {
   package static let shape = Shape.object(
     "CancelVerificationSession", "The end of a session.", CancelBody.init,
     .optional(
-      "reason", \.reason, .choice("CancelReason", "The reason for the missing response."),
+      "reason", \.reason, .choice("CancelReason", "The reason why there is no response."),
       """
       The reason for the missing response, as far as the app or page knows: the person declined, no wallet was \
       available, or it failed. Required with a client secret.

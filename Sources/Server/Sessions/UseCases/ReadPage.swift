@@ -80,7 +80,8 @@ struct PageView: Sendable {
     .always(
       "request_fetched", \.isFetched, .flag, "Whether a wallet fetched the request while this call waited (`wait`)."),
     .always(
-      "expires_at", \.record.expiresAt, .seconds, "When the session stops accepting a response, in Unix seconds."),
+      "expires_at", \.record.expiresAt, .seconds,
+      "The time at which the session stops accepting a response, in Unix seconds."),
   ]
 
   private static let party: [WrittenMember<PageView>] = [
@@ -91,7 +92,7 @@ struct PageView: Sendable {
       "logo_dark_url", { $0.path(of: $0.page.darkLogo, "logo_dark") }, .written(),
       "The path of the logo for dark backgrounds."),
     .always(
-      "shows_reason", \.page.showsReason, .flag, "Whether the page shows why a document was rejected (`last_error`)."),
+      "shows_reason", \.page.showsReason, .flag, "Whether the page shows the reason for a rejection (`last_error`)."),
     .ifAny("purpose", \.options.purpose, .written(), "The purpose of the request, in the relying party's words."),
     .ifAny(
       "purpose_translations", { $0.options.translations.isEmpty ? nil : $0.options.translations }, .translations,
@@ -156,7 +157,7 @@ private struct AskedDocument: Sendable {
         .always("namespace", \.name.namespace, .written(), "The element's namespace."),
         .always("identifier", \.name.identifier, .written(), "The element's identifier."),
         .always("label", { $0.name.label ?? "" }, .written(), "The element's display name."),
-        .always("is_kept", \.request.retention.isIntended, .flag, "Whether the relying party intends to keep it."),
+        .always("is_kept", \.request.retention.isIntended, .flag, "Whether the relying party intends to retain it."),
         .always("required", \.request.isRequired, .flag, "Whether a response without it is rejected."),
         .always("alternatives", \.alternatives, NamedElement.shape.list, "Elements that may replace it."),
       ])

@@ -78,7 +78,7 @@ extension VerificationService {
     let record = try await record(at: try caller.address(of: id))
     let bundle = try await stored { store throws(StoreError) in try await store.evidence(record.address) }
     guard let bundle, record.results.seen(at: clock()).evidence == .kept else {
-      throw ServiceError(.apiNotFound, "No evidence of this session is kept.")
+      throw ServiceError(.apiNotFound, "No evidence of this session is stored.")
     }
     return Reply(EvidenceBundle.mediaType, bundle, session: record.address.id)
   }
@@ -100,7 +100,7 @@ package struct ReadQuery: Sendable {
     },
     .value(
       "response_code", .text,
-      "The response code from the return URL: required for the result of a session that was opened by a link.",
+      "The response code from the return URL. It is required for the result of a session that was opened by a link.",
       rule: "must be a string", { $0 }, { $0.responseCode = $1 }))
 }
 

@@ -28,10 +28,10 @@ struct UsageView: Sendable {
         "Sessions that wait for a response."),
       .always(
         "bytes", { Share($0.used.bytes, of: $0.quota.bytes) }, share,
-        "Bytes of sessions and of all data kept with them."),
+        "Bytes of sessions and of all data stored with them."),
       .always(
         "idempotency_bytes", { Share($0.used.idempotencyBytes, of: $0.quota.idempotencyBytes) }, share,
-        "Bytes of replies that are kept under idempotency keys."),
+        "Bytes of replies that are stored under idempotency keys."),
     ])
 
   /// The largest integer that every client represents exactly.

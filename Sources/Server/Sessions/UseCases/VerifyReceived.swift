@@ -207,7 +207,7 @@ package struct VerificationBody: Equatable, Sendable {
     .optional("dcql_query", \.query, DCQLQuery.shape, "The request, as a DCQL query."),
     .optional(
       "device_request", \.deviceRequest, .someBase64URL,
-      "The request, as a DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1) in base64url: every element is required."
+      "The request, as a DeviceRequest (ISO/IEC 18013-5:2021, 8.3.2.1.2.1) in base64url. Every element is required."
     ),
     .optional(
       "reader_key", \.readerKey, .text(1...Limits.submittedKeyBytes),
@@ -221,7 +221,7 @@ package struct VerificationBody: Equatable, Sendable {
       Your own name for the challenge, such as its nonce. The server keeps its hash for 24 hours, and refuses a second \
       response with it (`session.already_used`). Without it, you must ensure the challenge's single use.
       """),
-    .optional("at", \.time, time, "The time of the verification, in Unix seconds; in test mode only. By default now."))
+    .optional("at", \.time, time, "The time of the verification, in Unix seconds; only in test mode. By default now."))
 
   private static let time = Shape<Int64>.integer(0...253_402_300_799).map {
     Timestamp(secondsSince1970: $0)
@@ -237,7 +237,7 @@ package struct VerificationBody: Equatable, Sendable {
   private static let openID4VP = Shape.object(
     "OpenID4VPHandover", "The request's parameters that the handover contains.", OpenID4VPHandover.init,
     Field("client_id", \.clientID, text, "The client identifier with its prefix."),
-    Field("response_uri", \.responseURI, text, "The address of the wallet's POST."),
+    Field("response_uri", \.responseURI, text, "The address to which the wallet posted."),
     Field("nonce", \.nonce, text, "The nonce."),
     .optional("jwk_thumbprint", \.thumbprint, thumbprint, keyNote))
 
@@ -349,7 +349,7 @@ struct VerificationView: Sendable {
   var lastError: LastError?
 
   static let shape = Shape<VerificationView>.open(
-    "Verification", "The verdict on a response that you received yourself. Only `report` is kept.",
+    "Verification", "The verdict on a response that you received yourself. Only `report` is stored.",
     [
       .always("object", { _ in "verification" }, .kind, "`verification`."),
       .always("livemode", \.isLive, .flag, "Whether the server runs in live mode."),

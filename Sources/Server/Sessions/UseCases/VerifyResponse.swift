@@ -22,7 +22,7 @@ extension VerificationService {
         // The address to which a wallet posts identifies the page whose link the wallet followed. A submit has no such
         // address.
         if wallet is any FetchedRequestProtocol {
-          throw ServiceError(.apiForbidden, "Responses by `\(wallet.name)` are posted by the wallet itself.")
+          throw ServiceError(.apiForbidden, "The wallet itself posts responses by `\(wallet.name)`.")
         }
       } else if input.code != nil {
         throw ServiceError(.apiForbidden, "`\(PostedParameters.codeHash)` is allowed only with a client secret.")
@@ -271,7 +271,7 @@ package struct SubmitBody: Equatable, Sendable {
     return .object(
       title, summary, SubmitBody.init,
       Field("protocol", \.protocolName, name, "The protocol of the response: one of the session's."),
-      Field("data", \.data, data, "The response, as the wallet or the platform gave it."),
+      Field("data", \.data, data, "The response as returned by the wallet or the platform."),
       .optional(
         PostedParameters.codeHash, \.code, .responseCodeHash,
         """
@@ -286,8 +286,10 @@ package struct SubmitBody: Equatable, Sendable {
     ("MdocResponse", [AnnexCProtocol().name], AnnexCProtocol.response.schema),
     (
       "OpenID4VPResponse", OpenID4VPWebProtocol.Signing.allCases.map { OpenID4VPWebProtocol($0).name },
-      PostedParameters.schema(isForm: false).described("The parameters that the Digital Credentials API gave the page.")
-        .titled("OpenID4VPResponseData")
+      PostedParameters.schema(isForm: false).described(
+        "The parameters that the Digital Credentials API returned to the page."
+      )
+      .titled("OpenID4VPResponseData")
     ),
     ("PostedResponse", ProtocolFamily.redirect.protocolNames, postedSchema),
     ("ProximityResponse", ProtocolFamily.proximity.protocolNames, ProximityInput.shape.schema),

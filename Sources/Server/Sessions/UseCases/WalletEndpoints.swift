@@ -30,7 +30,7 @@ struct WalletAddress {
   func material(_ sealer: Sealer) throws(ServiceError) -> SecretBytes {
     guard let sealed = record.offers.first(where: { $0.protocolName == wallet.name })?.sealedMaterial,
       let opened = try? sealer.open(sealed, .challenge(record.address.id, protocolName: wallet.name))
-    else { throw ServiceError(.apiInternal, "A sealed record does not open with the configured keys.") }
+    else { throw ServiceError(.apiInternal, "A sealed record cannot be opened with the configured keys.") }
     return opened
   }
 }
@@ -182,7 +182,8 @@ package enum PostedParameters {
       "presentation_submission": token.described(
         "Sent with `vp_token` by wallets of ISO/IEC TS 18013-7, Annex B."),
       "error": Schema.text.orNull.described("The wallet's refusal (OpenID4VP 1.0, 8.5), such as `access_denied`."),
-      "error_description": Schema.text.orNull.described("The wallet's own words; kept with the session."),
+      "error_description": Schema.text.orNull.described(
+        "The wallet's own description of its error. It is stored with the session."),
     ])
   }
 
