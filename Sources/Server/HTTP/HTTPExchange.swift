@@ -179,7 +179,7 @@ final class SuspendedExchanges: Sendable {
     reply(to: exchange, entry.handle, with: HTTPResponse(status: 503).closing(true))
   }
 
-  /// Refuses further exchanges, and ends all current exchanges with these replies.
+  /// Refuses further exchanges, and replies to each current exchange with a refusal.
   func close(_ refusal: (HTTPRequest) -> HTTPResponse) {
     let remaining = state.withLock { state in
       state.isClosed = true
@@ -192,7 +192,7 @@ final class SuspendedExchanges: Sendable {
 /// The sender to which a body's memory is charged.
 package enum BodyOwner: Hashable, Sendable {
   case relyingParty(Flow)
-  /// Any other sender, by its address; nil if the proxy does not state the sender.
+  /// Any other sender, identified by its address; nil if the proxy does not state the address.
   case address(ClientAddress?)
 
   package var hasKey: Bool { if case .relyingParty = self { true } else { false } }
@@ -201,8 +201,8 @@ package enum BodyOwner: Hashable, Sendable {
 /// Bounds the memory for bodies and their decoded forms: in total, for each sender, and for all senders without an API
 /// key.
 ///
-/// A sender's share counts declared lengths, so that a refusal precedes the body. The total counts only bytes that
-/// arrived.
+/// A sender's share counts declared lengths, so that the server can refuse a body before it arrives. The total counts
+/// only bytes that arrived.
 final class BodyBudget: Sendable {
   private struct State {
     var held = 0
@@ -212,7 +212,8 @@ final class BodyBudget: Sendable {
 
   private let state = Locked(State())
   private let limit: Int
-  /// Bytes of the largest body. No share is smaller, so one body always fits into its sender's share.
+  /// The maximum size of one body in bytes. Every share has at least this size. One body therefore always fits into its
+  /// sender's share.
   private let largestBody: Int
   private let gauges: TransportGauges
 
@@ -231,7 +232,7 @@ final class BodyBudget: Sendable {
     return BodyHold(self, owner, reserved: length)
   }
 
-  /// Takes memory for bytes that have arrived. Returns false and takes nothing if too many bytes would be held.
+  /// Charges the memory for bytes that have arrived. Returns false and charges nothing if the bytes exceed a limit.
   fileprivate func take(_ bytes: Int, beyondReserved excess: Int, for owner: BodyOwner) -> Bool {
     state.withLock { state in
       guard hasRoom(bytes, for: owner, in: state), reserve(excess, for: owner, in: &state) else { return false }
@@ -254,7 +255,7 @@ final class BodyBudget: Sendable {
   }
 
   private func reserve(_ bytes: Int, for owner: BodyOwner, in state: inout State) -> Bool {
-    // If the proxy does not state its clients, all of them would count as one sender.
+    // If the proxy does not state its clients' addresses, all clients look like one sender. Do not limit this sender.
     if case .address(nil) = owner { return true }
     let reserved = (state.reserved[owner] ?? 0) + bytes
     guard bytes == 0 || reserved <= max(limit / (owner.hasKey ? 2 : 8), largestBody) else { return false }
@@ -292,10 +293,10 @@ package final class BodyHold: Sendable {
 
   deinit { release() }
 
-  /// Reserves memory for the body or its decoded form. Returns false and reserves nothing if a limit would be exceeded.
+  /// Reserves memory for the body or its decoded form. Returns false and reserves nothing if the bytes exceed a limit.
   package func take(_ bytes: Int) -> Bool {
-    // A `Locked` body must take no other lock, so the sum is made first. The sum cannot change meanwhile: only one
-    // thread at a time reads a request, and the request is handled only after it was read.
+    // The body of a `Locked` call must not take another lock. Compute the sum first. The sum cannot change meanwhile.
+    // Only one thread at a time reads a request, and its handling begins after the last read.
     let (excess, isOver) = state.withLock { (max(0, $0.taken + bytes - $0.reserved), $0.isOver) }
     guard !isOver, budget.take(bytes, beyondReserved: excess, for: owner) else { return false }
     state.withLock { state in

@@ -10,12 +10,12 @@ package protocol HTTPHandler: Sendable {
   /// Accepts or refuses a request's body when only the header has arrived.
   func bodyAdmission(of request: HTTPRequest) -> BodyAdmission
 
-  /// Admits a request that has arrived whole, before it is queued.
+  /// Admits or refuses a complete request before it is queued.
   func admission(of request: HTTPRequest) throws(HTTPError) -> Urgency
 
   func flow(of request: HTTPRequest) -> Flow
 
-  /// Counts the cost of a handled request: the bytes of its reply, and the time of its handling on `WorkerThreads`.
+  /// Counts the cost of a handled request: the bytes of its reply, and its handling time on `WorkerThreads`.
   func charge(_ request: HTTPRequest, replyBytes: Int, nanoseconds: Int64)
 
   /// Handles one request, on `WorkerThreads`. Treats `HEAD` like `GET`. The task is cancelled if the server stops
@@ -23,7 +23,7 @@ package protocol HTTPHandler: Sendable {
   func respond(to request: HTTPRequest) async -> HTTPResponse
 
   /// The reply to a request that does not reach `respond`. Its status is `error.status`. If the header was refused, the
-  /// request has only a path; the request is nil if even the path is unknown.
+  /// request contains only a path. The request is nil if even the path is unknown.
   func refusal(_ error: HTTPError, of request: HTTPRequest?) -> HTTPResponse
 }
 
@@ -39,9 +39,9 @@ extension HTTPHandler {
 
 /// The treatment of a request under load.
 package enum Urgency: Sendable {
-  /// Handled at once and never refused for load, such as health checks.
+  /// A request that is handled at once and never refused because of load, such as a health check.
   case essential
-  /// Queued until its turn.
+  /// A request that waits in the queue for its turn.
   case normal
   /// Starts a new flow, such as a session. Waits behind requests that continue a flow, and is the first to be refused.
   case deferrable
@@ -52,17 +52,17 @@ package enum BodyAdmission: Sendable {
   case refused(HTTPResponse)
 }
 
-/// The reason why a server refuses a request for load.
+/// The reason why an overloaded server refuses a request.
 package enum Overload: String, Sendable, Hashable, CaseIterable {
   case delay
-  /// No further request may wait: `maxInFlight` requests are already handled or waiting.
+  /// No further request may wait: `maxInFlight` requests are already being handled or waiting.
   case full
   case memory
 }
 
 /// The reason why a request was refused before it reached the application.
 package enum HTTPError: Error, Equatable, Sendable {
-  /// The bytes are malformed or ambiguous as a request (RFC 9112). The text states the violated rule, never the bytes.
+  /// The request is malformed or ambiguous (RFC 9112). The text states the violated rule, never the bytes.
   case malformed(String)
   case bodyTooLarge(limit: Int)
   case targetTooLong(limit: Int)
@@ -85,7 +85,7 @@ package enum HTTPError: Error, Equatable, Sendable {
     }
   }
 
-  /// Seconds for `Retry-After`, which the transport adds if the reply lacks it; nil if a retry is pointless.
+  /// The seconds for `Retry-After`; nil if a retry is pointless. The transport adds the field if the reply lacks it.
   package var retryAfter: Int? {
     switch self {
     case .overloaded(_, let seconds), .rateLimited(let seconds): seconds
@@ -95,17 +95,17 @@ package enum HTTPError: Error, Equatable, Sendable {
   }
 }
 
-/// One request that has arrived whole.
+/// A complete request.
 package struct HTTPRequest: Sendable {
   /// A token as received, such as `GET`; methods are case-sensitive.
   package var method: String
-  /// The path without the query, still percent-encoded, starting with `/`; `*` for `OPTIONS *`.
+  /// The percent-encoded path without the query. It starts with `/`, except that it is `*` for `OPTIONS *`.
   package var path: String
-  /// The query's members in order, percent-decoded, with `+` read as a space.
+  /// The query parameters in order, percent-decoded, with `+` decoded as a space.
   package var query: [(name: String, value: String)]
   package var headers: HTTPHeaders
   package var body: [UInt8]
-  /// The peer of the TCP connection in numeric form, which may be a proxy.
+  /// The numeric address of the TCP connection's peer. The peer may be a proxy.
   package var remoteAddress: String
   package var waited = 0.0
   package var heading: (any Sendable)?
@@ -125,7 +125,7 @@ package struct HTTPRequest: Sendable {
   }
 }
 
-/// One whole reply. The transport writes `Content-Length`, `Transfer-Encoding` and `Date`. If the header cannot be
+/// A complete reply. The transport writes `Content-Length`, `Transfer-Encoding` and `Date`. If the header cannot be
 /// sent, or the status is outside 200–599, the transport sends an empty 500.
 package struct HTTPResponse: Sendable {
   package var status: Int
@@ -147,8 +147,8 @@ package struct HTTPResponse: Sendable {
   }
 }
 
-/// The header fields of a message in order. Values are valid UTF-8 without outer white space. Tab is the only control
-/// character.
+/// The header fields of a message in order. Values are valid UTF-8 without leading or trailing white space. The only
+/// control character in a value is the tab.
 package struct HTTPHeaders: Sendable {
   package let fields: [(name: String, value: String)]
 

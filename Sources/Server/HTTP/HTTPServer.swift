@@ -3,7 +3,8 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// An HTTP/1.1 server, which serves until `stop`. It has its own threads; the handler runs on `WorkerThreads`.
+/// An HTTP/1.1 server that serves until `stop` is called. The server reads and writes on its own threads. The handler
+/// runs on `WorkerThreads`.
 package final class HTTPServer: Sendable {
   package let port: UInt16
   let core: TransportCore
@@ -55,7 +56,7 @@ package final class HTTPServer: Sendable {
 
   private func shutDown(drainSeconds: Int) async {
     core.isDraining.store(true, ordering: .releasing)
-    // Connections that are just being accepted are accepted by then.
+    // After this pause, no connection is still being accepted.
     await Self.pause()
     daemon.refuseConnections()
     await wait(atMost: .seconds(drainSeconds)) { self.core.unfinished.load(ordering: .acquiring) == 0 }
@@ -103,7 +104,7 @@ package final class HTTPServer: Sendable {
 package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Not a numeric IPv4 or IPv6 address.
   case invalidAddress(String)
-  /// A limit is out of range. The text is the member's name.
+  /// A limit is out of range. The text is the name of the limit.
   case invalidLimit(String)
   /// The socket could not be bound; the number is `errno`.
   case cannotListen(address: String, port: UInt16, errno: Int32)
@@ -123,7 +124,7 @@ package enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertibl
   }
 }
 
-/// The address of a server and its limits, in seconds where no unit is given. Peers can use at most
+/// A server's address and limits. Times are in seconds unless another unit is stated. Peers can use at most
 /// `maxBufferedBodyBytes` plus `maxConnections × connectionMemory` of memory.
 package struct HTTPServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address; `::` listens on IPv4 as well.
@@ -132,33 +133,35 @@ package struct HTTPServerConfiguration: Sendable {
   package var port: UInt16 = 8080
   package var threads = Self.processorCount
   package var maxBodyBytes = 1 << 20
-  /// Bytes of the request line and the header fields together. The request target may take half of these bytes.
+  /// Maximum bytes of the request line and the header fields together. The request target may take half of these bytes.
   package var maxHeaderBytes = 16 << 10
-  /// The time from the connection, or from a later request line, to the body's last byte.
+  /// The maximum time from the connection to the last byte of the first body. For a later request, the time begins at
+  /// its request line.
   package var requestDeadline = 10
-  /// The time from queueing the reply until the kernel has its last byte. Afterwards the connection is cut.
+  /// The maximum time from queueing a reply until the kernel accepts the reply's last byte. After this time, the server
+  /// cuts the connection.
   package var responseDeadline = 30
-  /// The silence, between or within requests, after which a connection is closed.
+  /// The idle time, between or within requests, after which the server closes a connection.
   package var idleTimeout = 60
   /// Maximum number of connections of all threads together. Further connections wait in the listen queue. See
   /// `usualConnections`.
   package var maxConnections = 1024
-  /// Maximum number of connections from one address. Further connections are closed at once. 0 means no limit, which is
-  /// needed behind a proxy.
+  /// Maximum number of connections from one address. Further connections are closed at once. 0 means no limit. Use 0
+  /// behind a proxy.
   package var maxConnectionsPerAddress = 0
   /// Maximum number of requests that are handled or wait for handling. Further requests get 503.
   package var maxInFlight = 1024
   /// Maximum number of requests that are handled concurrently: enough to keep the processors and the store's commits
   /// busy.
   package var maxRunning = 16 * Self.processorCount
-  /// Milliseconds that a request may wait to be handled when its queue has not been empty for `delayInterval`.
+  /// Milliseconds that a request may wait once its queue has been non-empty for `delayInterval`.
   package var delayTarget = 20
-  /// Milliseconds after which a queue that was never empty counts as overloaded. Until then a request may wait this
+  /// A queue that is non-empty for this number of milliseconds counts as overloaded. Until then a request may wait this
   /// long.
   package var delayInterval = 100
-  /// Maximum bytes of bodies that all requests hold together. Beyond this limit the reply is 503.
+  /// Maximum bytes of all requests' bodies together. Beyond this limit the reply is 503.
   package var maxBufferedBodyBytes = 64 << 20
-  /// The `Retry-After` of requests that are refused for load.
+  /// The `Retry-After` in refusals because of load.
   package var overloadRetryAfter = 1
   package var gauges = TransportGauges()
   package var tls: TLSIdentities?
@@ -174,18 +177,18 @@ package struct HTTPServerConfiguration: Sendable {
       ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
   }
 
-  /// Above this number, connections that wait for their peer are closed. The remaining eighth is reserved for new
-  /// connections.
+  /// Above this number of connections, the server closes connections that wait for their peer. The remaining eighth is
+  /// reserved for new connections.
   package var usualConnections: Int { maxConnections - maxConnections / 8 }
 
   package var maxTargetBytes: Int { maxHeaderBytes / 2 }
 
-  /// The time for a whole later request on a connection: libmicrohttpd does not report the first bytes of its request
-  /// line.
+  /// The maximum time for a later request on a connection, including the idle time before it. libmicrohttpd does not
+  /// report the first bytes of a request line.
   package var nextRequestDeadline: Int { idleTimeout + requestDeadline }
 
-  /// Bytes of libmicrohttpd's pool for a connection: header, fields, the reply's header. If the pool is exhausted, the
-  /// reply is 431 or 414.
+  /// Bytes of libmicrohttpd's memory pool for one connection. The pool contains the request's header, the parsed fields
+  /// and the reply's header. If the pool is exhausted, the reply is 431 or 414.
   package var connectionMemory: Int { max(32 << 10, 2 * maxHeaderBytes) }
 }
 
@@ -194,21 +197,21 @@ package final class TransportGauges: Sendable {
   package let waiting = Atomic(0)
   /// The number of requests with one of the `maxRunning` slots.
   package let running = Atomic(0)
-  /// Bytes of bodies that are held, complete or not.
+  /// Bytes of request bodies in memory, including incomplete bodies.
   package let bodyBytes = Atomic(0)
 
   package init() {}
 }
 
 extension Limits {
-  /// Maximum bytes of a refused body that are read and dropped: if the connection closes before the body's end, the
-  /// reply may be lost.
+  /// Maximum bytes of a refused body that the server reads and drops. If the connection closes before the body's end,
+  /// the reply may be lost.
   static let droppedBodyBytes = 64 << 10
 }
 
-/// Makes the listening socket. If libmicrohttpd made the socket, it would report neither an error nor the chosen port.
+/// Makes the listening socket. If libmicrohttpd makes the socket, it reports neither an error nor the chosen port.
 enum ListeningSocket {
-  /// Binds and listens, non-blocking and close-on-exec; the caller owns the descriptor.
+  /// Opens a listening socket that is non-blocking and close-on-exec. The caller owns the descriptor.
   static func open(address: String, port: UInt16) throws(HTTPServerError) -> (descriptor: Int32, port: UInt16) {
     var storage = sockaddr_storage()
     guard let length = numericAddress(address, port: port, into: &storage) else { throw .invalidAddress(address) }
@@ -265,7 +268,7 @@ enum ListeningSocket {
 
   private static func portNumber(of storage: sockaddr_storage) -> UInt16 {
     withUnsafeBytes(of: storage) { bytes in
-      // The port sits at the same offset in both families, right after the family itself.
+      // In both address families, the port directly follows the family.
       UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: MemoryLayout<sa_family_t>.size, as: UInt16.self))
     }
   }
@@ -279,8 +282,8 @@ enum ListeningSocket {
   }
 }
 
-/// A listening socket without a server, so that its port is known before the server starts. Peers wait in the socket's
-/// queue.
+/// A listening socket that is opened before its server starts, so that the port is known early. Peers wait in the
+/// socket's queue.
 package final class BoundSocket: Sendable {
   package let address: String
   /// The port of the socket, never 0.
@@ -294,7 +297,7 @@ package final class BoundSocket: Sendable {
     descriptor = Locked(socket.descriptor)
   }
 
-  /// Takes the descriptor, once. The caller closes it from now on.
+  /// Returns the descriptor on the first call; throws on later calls. The caller must close the descriptor.
   package func take() throws(HTTPServerError) -> Int32 {
     guard let descriptor = descriptor.withLock({ $0.take() }) else { throw .cannotStart }
     return descriptor

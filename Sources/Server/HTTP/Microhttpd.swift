@@ -2,9 +2,8 @@ import Base
 import CMicrohttpd
 import Glibc
 
-/// The running C library: started once, stopped once.
-// Sendable by use: only the task that stops the server passes the pointer to MHD_stop_daemon, which libmicrohttpd allows
-// from any thread.
+/// The running libmicrohttpd daemon, which is started once and stopped once. Sendable by use: only the task that stops
+/// the server passes the pointer to MHD_stop_daemon. libmicrohttpd allows this call on any thread.
 final class MicrohttpdDaemon: @unchecked Sendable {
   private let daemon: OpaquePointer
   /// The listening socket, which libmicrohttpd closes when it stops.
@@ -45,7 +44,8 @@ final class MicrohttpdDaemon: @unchecked Sendable {
       }
     guard let daemon else {
       context.release()
-      // libmicrohttpd may have closed the descriptor. Closing it twice could close another socket, so it may stay open.
+      // libmicrohttpd may have closed the descriptor. A second close could close another socket, so do not close the
+      // descriptor here.
       throw .cannotStart
     }
     self.daemon = daemon
@@ -53,10 +53,10 @@ final class MicrohttpdDaemon: @unchecked Sendable {
   }
 
   /// Closes the listening socket, so that the kernel refuses connections. The descriptor then refers to a socket
-  /// without connections. Call it when no connection is accepted any more.
+  /// without connections. Call this function only when no connection is being accepted.
   ///
-  /// MHD_quiesce_daemon has this purpose. But in 0.9.75 it and a thread may both remove the socket from the thread's
-  /// set, and the second removal aborts the process.
+  /// MHD_quiesce_daemon has this purpose. In 0.9.75, however, that function and a thread may both remove the socket
+  /// from the thread's set. The second removal aborts the process.
   func refuseConnections() {
     let nothing = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     guard nothing >= 0 else { return }
@@ -65,18 +65,19 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     close(nothing)
   }
 
-  /// Closes the socket and the remaining connections, and joins the threads. Blocks. No connection may be suspended.
+  /// Closes the socket and the remaining connections, and joins the threads. The call blocks. No connection may be
+  /// suspended when this function is called.
   func stop() {
     MHD_stop_daemon(daemon)
     context.release()
   }
 }
 
-/// The functions that libmicrohttpd calls on its threads. They must not belong to any actor: one written in
-/// `main.swift` would trap here. The daemon retains the core until it stops, and a connection from STARTED to CLOSED. A
-/// connection owns its exchange.
+/// The functions that libmicrohttpd calls on its threads. They must not be isolated to an actor: a closure in
+/// `main.swift` is, and traps on these threads. The daemon retains the core until the daemon stops. It retains each
+/// connection from STARTED to CLOSED. A connection owns its exchange.
 enum MicrohttpdCallbacks {
-  /// Called before any state is made for a connection. `NO` closes the connection.
+  /// Called before the connection has any state. `NO` closes the connection.
   static let onAccept: MHD_AcceptPolicyCallback = { context, address, _ in
     guard let core = core(context) else { return .NO }
     return core.mayAccept(ListeningSocket.numericText(of: address)) ? .YES : .NO
@@ -123,7 +124,7 @@ enum MicrohttpdCallbacks {
     case .dropping(let reply), .replied(let reply):
       return core.send(reply, exchange, on: native)
     case .handling, .queued:
-      // Never called while suspended, nor after a reply was queued.
+      // libmicrohttpd does not call this function while the connection is suspended or after a reply is queued.
       return .NO
     }
   }
@@ -153,7 +154,8 @@ enum ResponseWriter {
 
   /// Nil if there is no memory or a header cannot be sent.
   private static func make(_ response: HTTPResponse, closes: Bool) -> OpaquePointer? {
-    // MUST_COPY: the bytes are sent long after this array is gone, and libmicrohttpd does not write to the buffer.
+    // MUST_COPY, because libmicrohttpd sends the bytes long after this array is deallocated. It does not write to the
+    // buffer.
     let native = response.body.withUnsafeBytes { bytes -> OpaquePointer? in
       let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
       return MHD_create_response_from_buffer(bytes.count, start, .RESPMEM_MUST_COPY)
@@ -175,7 +177,8 @@ enum ResponseWriter {
     ["Content-Length", "Transfer-Encoding", "Date"].contains { HTTPHeaders.sameName($0, name) }
   }
 
-  /// libmicrohttpd refuses line breaks and empty values, but sends a name with a colon, and cuts a value at a NUL.
+  /// libmicrohttpd refuses line breaks and empty values. However, it sends a name that contains a colon, and cuts a
+  /// value at a NUL.
   private static func isSendable(_ name: String, _ value: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
@@ -187,12 +190,12 @@ enum ResponseWriter {
 /// libmicrohttpd 0.9.75 refuses some requests before any callback: an unreadable request line or version, a header
 /// beyond its memory, a line without a colon. It then queues a page without a `Request-Id`, by calling its public
 /// `MHD_queue_response`. The linker looks this name up in the program first. The program therefore defines a function
-/// of this name. It queues the server's own refusal, also under TLS. If the library were linked with `-Bsymbolic`, it
-/// would call its own function; Debian's is not.
+/// of this name. This function queues the server's own refusal, also under TLS. A library that is linked with
+/// `-Bsymbolic` calls its own function instead; Debian's library is not linked in this way.
 enum LibraryReplies {
   typealias Queue = @convention(c) (OpaquePointer?, UInt32, OpaquePointer?) -> MHD_Result
 
-  /// The library's own function, by RTLD_NEXT (-1), which glibc shows to GNU sources only.
+  /// The library's own function, found with RTLD_NEXT (-1). glibc declares this constant for GNU sources only.
   private static let next = dlsym(UnsafeMutableRawPointer(bitPattern: -1), "MHD_queue_response").map {
     unsafeBitCast($0, to: Queue.self)
   }
@@ -203,8 +206,8 @@ enum LibraryReplies {
 
   /// Queues the server's refusal instead of the library's. `NO` closes the connection without a reply.
   fileprivate static func replace(_ status: UInt32, on native: OpaquePointer) -> MHD_Result {
-    // This version sends the reply's header twice if it cannot read the `Content-Length` (400 or 413) or has no memory
-    // for a `Cookie` (431).
+    // libmicrohttpd 0.9.75 sends the reply's header twice in two cases: the `Content-Length` is unreadable (400 or
+    // 413), or no memory is left for a `Cookie` (431).
     guard let raw = mdoc_http_socket_context(native),
       status != 400 || MHD_lookup_connection_value(native, .HEADER_KIND, "Content-Length") == nil,
       status != 431 || MHD_lookup_connection_value(native, .HEADER_KIND, "Cookie") == nil
@@ -225,8 +228,8 @@ enum LibraryReplies {
   }
 }
 
-/// Replaces libmicrohttpd's function. The program itself calls `LibraryReplies.queue`. Public, since an optimised build
-/// would otherwise drop a function without callers in the package.
+/// Replaces libmicrohttpd's function. The program itself calls `LibraryReplies.queue`. Public, because an optimised
+/// build drops an internal function that has no callers in the package.
 @_cdecl("MHD_queue_response")
 public func queueInsteadOfLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?) -> UInt32
 {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Holds the requests that are being handled, and the requests that wait for a slot.
 ///
-/// Few requests are handled at once, so that each ends soon (Little's law). The others wait here, where a refusal is
-/// cheap, and never longer than `DelayControl` allows. Flows take turns (`FairTurns`), and each has its own queues:
-/// only a flow that fills its own queues waits longer and is refused. A flow with few requests in progress gets a slot
+/// Few requests are handled at once, so that each ends soon (Little's law). The others wait here, never longer than
+/// `DelayControl` allows. A refusal is cheap here. Flows take turns (`FairTurns`), and each flow has its own queues.
+/// Only a flow that fills its own queues waits longer and is refused. A flow with few requests in progress gets a slot
 /// beyond `maxRunning`.
 final class RequestQueue<Element: Sendable>: Sendable {
   enum Lane: Int, Sendable, CaseIterable { case finishing, beginning }
@@ -15,7 +15,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
   struct Due: Sendable {
     var start: [Element] = []
     var refuse: [Element] = []
-    /// Requests of the longest flow, displaced because the queue is full.
+    /// Requests that are displaced because the queue is full. They belong to the flow with the most waiting requests.
     var displaced: [Element] = []
   }
 
@@ -28,7 +28,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     var waiting = FirstInFirstOut<Waiting>()
     var delay: DelayControl
 
-    /// True if the oldest request has waited longer than allowed. A new request would wait equally long.
+    /// True if the oldest request has waited longer than allowed. A new request can expect the same wait.
     func isOverdue(at now: Int64) -> Bool {
       waiting.first.map { now - $0.arrived > delay.bound(at: now) } ?? false
     }
@@ -49,7 +49,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     var waiting = 0
     var turns = FairTurns()
     var lines: [Flow: [Line]] = [:]
-    /// The flows with requests that wait.
+    /// The flows that have waiting requests.
     var busy: Set<Flow> = []
 
     func waiting(of flow: Flow) -> Int { lines[flow]?.reduce(0) { $0 + $1.waiting.count } ?? 0 }
@@ -73,7 +73,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
   private let delay: DelayControl
   private let gauges: TransportGauges
 
-  /// - Parameter capacity: the maximum number of requests that are handled or wait, together.
+  /// - Parameter capacity: the maximum number of running and waiting requests together.
   init(maxRunning: Int, capacity: Int, delay: DelayControl, gauges: TransportGauges) {
     self.maxRunning = max(1, min(maxRunning, capacity))
     self.capacity = capacity
@@ -81,8 +81,8 @@ final class RequestQueue<Element: Sendable>: Sendable {
     self.gauges = gauges
   }
 
-  /// The reason not to add a request now; nil if it may be added. If the queue is full, the longest flow loses a
-  /// request.
+  /// The reason not to add a request now; nil if it may be added. If the queue is full, the flow with the most waiting
+  /// requests loses one of them.
   func refusal(in lane: Lane, of flow: Flow, at now: Int64) -> Overload? {
     state.withLock { state in
       if state.running + state.waiting >= capacity {
@@ -115,8 +115,8 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes a slot again for a request that had released its slot, even if none is free: waiting would only delay its
-  /// end.
+  /// Takes a slot again for a request that released its slot, even if no slot is free. Waiting only delays the
+  /// request's end.
   func comeBack(_ flow: Flow, at now: Int64) -> Due {
     change(at: now) { state, _ in
       state.running += 1
@@ -150,7 +150,7 @@ final class RequestQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// The flow whose request gets a slot now; nil if none is free.
+  /// The flow that gets the next slot; nil if no slot is free.
   private func next(_ state: State) -> Flow? {
     let few = state.turns.busy < 2 * maxRunning ? max(1, maxRunning / 8) : 0
     return state.turns.next(below: state.running < maxRunning ? .max : few)
@@ -176,9 +176,9 @@ struct DelayControl: Sendable {
   }
 }
 
-/// The verification threads, apart from Swift's cooperative pool. Flows take turns (`FairTurns`), charged with the time
-/// of each job. There is one thread more than there are processors. No flow can have all threads, so a job of another
-/// flow begins at once.
+/// The verification threads, which are separate from Swift's cooperative pool. Flows take turns (`FairTurns`). The time
+/// of each job is charged to its flow. The number of threads is one more than the number of processors. No flow can
+/// occupy all threads. A job of another flow therefore begins at once.
 package final class WorkerThreads: TaskExecutor {
   /// The process keeps this instance until it exits, so that a late task still has a thread to run on.
   package static let shared = WorkerThreads(processors: HTTPServerConfiguration.processorCount)
@@ -188,7 +188,8 @@ package final class WorkerThreads: TaskExecutor {
   private init(processors: Int) {
     queue = JobQueue(limit: processors)
     for _ in 0...processors {
-      // Without these threads no request gets a reply. When the process starts, the system can provide threads.
+      // Without these threads no request gets a reply. At the start of the process, the system can provide these
+      // threads.
       let isStarted = BackgroundThread.start("mdoc-verify") { [self] in run() }
       precondition(isStarted, "no thread for verification")
     }
@@ -211,10 +212,10 @@ package final class WorkerThreads: TaskExecutor {
   }
 }
 
-/// The work of one request on the verification threads. It runs in the turns of its flow, and its time is measured.
+/// The work of one request on the verification threads. It runs in its flow's turns and measures its own time.
 final class RequestWork: TaskExecutor {
   let flow: Flow
-  /// Nanoseconds of the jobs that have ended.
+  /// The total time of the ended jobs in nanoseconds.
   private let ended = Atomic<Int64>(0)
   /// The time at which the running job began.
   private let began = Atomic<Int64>(0)
@@ -231,20 +232,21 @@ final class RequestWork: TaskExecutor {
     ended.add(Deadline.now() - start, ordering: .relaxed)
   }
 
-  /// Nanoseconds of its jobs until now. Called by the request itself.
+  /// The total time of this request's jobs until now, in nanoseconds. Called by the request itself.
   func cost(at now: Int64) -> Int64 { ended.load(ordering: .relaxed) + now - began.load(ordering: .relaxed) }
 }
 
 private struct Job {
   let job: UnownedJob
-  /// The request's work; nil for the server's own. Kept until the job has ended; its task may then already be gone.
+  /// The request's work; nil for a job of the server itself. The job retains the work until the job ends, because the
+  /// task may end earlier.
   let work: RequestWork?
 
   var flow: Flow { work?.flow ?? .house }
 }
 
-/// A queue between any number of threads, in which flows take turns.
-// Sendable by use: `jobs` is touched only with the mutex held.
+/// A queue for any number of threads, in which flows take turns. Sendable by use: `jobs` is accessed only while the
+/// mutex is locked.
 private final class JobQueue: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -269,7 +271,7 @@ private final class JobQueue: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     jobs.append(job, of: job.flow)
     pthread_mutex_unlock(mutex)
-    // After the unlock: a thread that wakes would only wait for the mutex.
+    // Signal after the unlock: a thread that wakes earlier only waits for the mutex.
     pthread_cond_signal(isFilled)
   }
 
@@ -291,11 +293,11 @@ package struct HandlingPlace: Sendable {
 
   let leave: @Sendable () -> Void
   let comeBack: @Sendable () -> Void
-  /// Called with true when the request begins a wait that ends with its peer, and with false afterwards.
+  /// Called with true before a wait that ends when the peer disconnects, and with false after the wait.
   let hold: @Sendable (Bool) -> Void
 
-  /// Runs the body, and meanwhile lends this request's slot. If `endsWithPeer` is true, the task is cancelled when the
-  /// peer goes away.
+  /// Runs the body, and lends this request's slot to other requests until the body returns. If `endsWithPeer` is true,
+  /// the task is cancelled when the peer goes away.
   package static func lend<R: Sendable>(endsWithPeer: Bool = false, while body: () async -> R) async -> R {
     guard let place = current else { return await body() }
     place.leave()

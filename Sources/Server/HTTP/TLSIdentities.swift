@@ -3,10 +3,11 @@ import CMicrohttpd
 import Cryptography
 import Glibc
 
-/// The certificate and key that a server presents. They can be replaced while it serves. libmicrohttpd's callback gets
-/// no context from the caller. Each of its threads serves one server, and keeps that server's identities.
-// Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads what they point to, and
-// it may use keys and certificates on any number of threads as long as they are not changed.
+/// The certificate and key that a server presents. They can be replaced while the server runs. libmicrohttpd's callback
+/// gets no context from the caller. Each libmicrohttpd thread therefore serves one server and stores a pointer to that
+/// server's identities. Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads
+/// the memory behind these pointers. It may use keys and certificates on any number of threads as long as they are not
+/// changed.
 package final class TLSIdentities: @unchecked Sendable {
   /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers only (RFC 9325, 4.2), fastest first.
   package static let priorities =
@@ -69,16 +70,17 @@ package final class TLSIdentities: @unchecked Sendable {
 
   // MARK: On libmicrohttpd's threads
 
-  /// One slot in each thread, for the identities of the server that the thread belongs to.
+  /// One thread-specific slot for the identities of the thread's server.
   private static let slot: pthread_key_t = {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
-    // A process has 1024 such keys, and this code takes only one.
+    // A process can create 1024 such keys. This code creates only one.
     precondition(code == 0, "no thread-specific data for TLS")
     return key
   }()
 
-  /// Makes this thread present these identities. The server's core holds them, and outlives its threads.
+  /// Makes this thread present these identities. The server's core retains these identities and outlives the server's
+  /// threads.
   package func useOnThisThread() { pthread_setspecific(Self.slot, Unmanaged.passUnretained(self).toOpaque()) }
 
   package static let onCertificate:

@@ -67,7 +67,8 @@ final class TransportCore: Sendable {
     return exchange
   }
 
-  /// Called when the header has arrived and the body has not, so that a refusal comes before the body.
+  /// Called after the header arrives and before the body, so that the server can refuse the request without reading its
+  /// body.
   func begin(
     _ exchange: HTTPExchange, on native: OpaquePointer, method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
   ) -> MHD_Result {
@@ -93,8 +94,8 @@ final class TransportCore: Sendable {
     }
   }
 
-  /// Accepts or refuses the body that follows. Refuses it if the handler does, the sender's share is used up, or memory
-  /// is lacking.
+  /// Accepts or refuses the body that follows. Refuses the body if the handler refuses it, the sender's share is used
+  /// up, or no memory is left.
   private func beginBody(
     _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {
@@ -122,8 +123,8 @@ final class TransportCore: Sendable {
     .overloaded(overload, retryAfter: configuration.overloadRetryAfter)
   }
 
-  /// Refuses a request with its body. The reply follows a short body. Before a long body, or a body that waits for `100
-  /// Continue` (RFC 9110, 10.1.1), the reply is sent at once and the connection is closed.
+  /// Refuses a request that has a body. If the body is short, the server reads it before it replies. If the body is
+  /// long, or waits for `100 Continue` (RFC 9110, 10.1.1), the server replies at once and closes the connection.
   private func dropBody(
     _ response: HTTPResponse, _ header: FramingCheck.Result, _ exchange: HTTPExchange, on native: OpaquePointer
   ) -> MHD_Result {
@@ -135,7 +136,8 @@ final class TransportCore: Sendable {
     return .YES
   }
 
-  /// Called when the whole request has arrived. Suspends the connection until the handler replies, or refuses.
+  /// Called when the whole request has arrived. Refuses the request, or suspends the connection until the handler
+  /// replies.
   func handle(_ exchange: HTTPExchange, on native: OpaquePointer) -> MHD_Result {
     // If `lift` is false, the sweeper has just cut the connection: nobody would read the reply.
     guard exchange.connection.lift(), let request = exchange.beginHandling() else { return .NO }
@@ -154,7 +156,7 @@ final class TransportCore: Sendable {
     }
     let handle = SuspendedExchanges.Handle(pointer: native)
     inFlight.add(1, ordering: .acquiringAndReleasing)
-    // Suspend before doing anything that might resume the connection: an earlier resume would be lost.
+    // Suspend before any step that might resume the connection: a resume before the suspension is lost.
     MHD_suspend_connection(native)
     guard suspended.add(exchange, handle, request) else {
       inFlight.subtract(1, ordering: .acquiringAndReleasing)
@@ -182,7 +184,7 @@ final class TransportCore: Sendable {
   private func start(_ queued: QueuedRequest) {
     let work = RequestWork(queued.flow)
     let task = Task.detached(executorPreference: work) { [self] in
-      // If a stop has refused the request, or is about to, the request may consume nothing: its client will retry.
+      // A request that the stopping server refuses must not consume anything, because its client retries.
       if !suspended.isClosed, queued.exchange.isBeingHandled {
         var request = queued.request
         request.waited = Double(Deadline.now() - queued.arrived) / 1e9
@@ -217,8 +219,8 @@ final class TransportCore: Sendable {
     return ResponseWriter.queue(reply, closes: reply.closes || exchange.isLast, on: native)
   }
 
-  /// Refuses the request. By default the connection is closed, since the start of the next request is unknown or
-  /// follows a body.
+  /// Refuses the request. By default the connection is closed, because the start of the next request is unknown or
+  /// follows an unread body.
   func refuse(
     _ error: HTTPError, _ exchange: HTTPExchange, _ request: HTTPRequest?, on native: OpaquePointer, closes: Bool = true
   ) -> MHD_Result {

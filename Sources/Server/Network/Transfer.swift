@@ -19,7 +19,8 @@ final class Transfer {
   private var body: [UInt8] = []
   /// The reason why a callback stopped the transfer; nil if none did.
   private var error: FetchError?
-  /// The reason why the name's last address is not allowed; nil if it is allowed. A name may have several addresses.
+  /// The reason why the last address of the host's name is not allowed; nil if it is allowed. A name may have several
+  /// addresses.
   private var refusal: String?
 
   enum Step {
@@ -97,9 +98,9 @@ final class Transfer {
     }
     let end = line.lastIndex { $0 != 0x0d && $0 != 0x0a }.map { $0 + 1 } ?? 0
     header.read(String(decoding: line[..<end], as: UTF8.self))
-    // Every reply to a message counts.
+    // For a message, every reply is a success, whatever its status.
     guard header.isComplete, error == nil, !isMessage else { return true }
-    // The request asks for no encoding. An encoded reply is read only if libcurl unpacks it piece by piece.
+    // The request asks for no encoding. An encoded reply is accepted only if libcurl can decode it piece by piece.
     guard [nil, "", "identity", "gzip", "x-gzip"].contains(header.encoding) else {
       error = .unavailable("the reply's encoding is unsupported")
       return false
@@ -152,14 +153,15 @@ extension FetchError {
       switch code {
       case CURLE_FILESIZE_EXCEEDED: .tooLarge
       case CURLE_URL_MALFORMAT: .notAllowed("the address is malformed")
-      // The reply does not begin like HTTP/1.0 or later. The scheme of the address was already checked.
+      // The reply does not begin with a status line of HTTP/1.0 or later. The scheme of the address was already
+      // checked.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .unavailable("the reply is not HTTP")
       case CURLE_OPERATION_TIMEDOUT: .timedOut
       case CURLE_COULDNT_RESOLVE_HOST: .unavailable("the host's name cannot be resolved")
       case CURLE_COULDNT_CONNECT: .unavailable("cannot connect to the host")
       case CURLE_PEER_FAILED_VERIFICATION: .unavailable("the host's certificate is not trusted, or is for another name")
       case CURLE_SSL_CACERT_BADFILE: .unavailable("the file of TLS authorities cannot be read")
-      // This code also means that the host's certificate was not signed by its authority.
+      // This code also occurs if the host's certificate is not signed by its authority.
       case CURLE_SSL_CONNECT_ERROR: .unavailable("the TLS handshake with the host failed")
       case CURLE_BAD_CONTENT_ENCODING: .unavailable("the reply's encoding is unsupported")
       case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
@@ -179,7 +181,7 @@ extension Transfer {
     options.set(CURLOPT_URL, address.text)
     options.set(CURLOPT_PROTOCOLS_STR, address.isEncrypted ? "https" : "http")
     options.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-    // libcurl follows no redirect: each target is checked here like a first address.
+    // libcurl must not follow redirects: this code checks each target like a first address.
     options.set(CURLOPT_FOLLOWLOCATION, 0)
     options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
     ask(&options)
@@ -193,7 +195,7 @@ extension Transfer {
     options.set(CURLOPT_FORBID_REUSE, 1)
     options.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
     options.set(CURLOPT_NOSIGNAL, 1)
-    // libcurl does not wait for a hanging name lookup, which ends by itself.
+    // libcurl must not wait for a hanging name lookup. The lookup ends by itself.
     options.set(CURLOPT_QUICK_EXIT, 1)
 
     options.set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -254,7 +256,7 @@ extension Transfer {
   }
 }
 
-/// Sets options, and records whether libcurl accepted all of them: a refused option would disable a guard.
+/// Sets options, and records whether libcurl accepts all of them. A refused option disables a guard.
 struct EasyOptions {
   let easy: OpaquePointer
   var areSet = true
@@ -281,7 +283,7 @@ struct EasyOptions {
 }
 
 extension EasyOptions {
-  /// The callbacks that libcurl calls on the transfer's thread, which holds the transfer meanwhile.
+  /// Sets the callbacks. libcurl calls them on the transfer's thread, which retains the transfer.
   mutating func setCallbacks(of transfer: Transfer) {
     var callbacks = mdoc_curl_callbacks(
       on_body: { bytes, size, count, context in
@@ -320,7 +322,7 @@ extension EasyOptions {
     note(mdoc_curl_set_callbacks(easy, &callbacks))
   }
 
-  /// A number other than the number of bytes, to stop the transfer.
+  /// A return value that stops the transfer, because it differs from the number of bytes.
   private static func stop(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.isEmpty ? 1 : 0 }
 }
 

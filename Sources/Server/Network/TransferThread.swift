@@ -3,10 +3,10 @@ import CCurl
 import Glibc
 import Trust
 
-/// The thread for all transfers, with libcurl's multi interface. No transfer blocks the thread.
-// Unchecked, since the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`. The exception:
-// any thread may call `curl_multi_wakeup` (curl_multi_wakeup(3)), but only with the inbox locked and open. The thread
-// frees `multi` only after it has seen the inbox closed.
+/// The thread that runs all transfers with libcurl's multi interface. No transfer blocks the thread. Unchecked, since
+/// the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`. As an exception, any thread
+/// may call `curl_multi_wakeup` (curl_multi_wakeup(3)) while the inbox is locked and open. The thread frees `multi`
+/// only after it has seen the inbox closed.
 final class TransferThread: @unchecked Sendable {
   private struct Inbox {
     var waiting: [FetchTicket] = []
@@ -43,7 +43,7 @@ final class TransferThread: @unchecked Sendable {
     }
   }
 
-  /// Ends within the ticket's deadline, or at once if the task is cancelled.
+  /// Returns by the ticket's deadline, or at once if the task is cancelled.
   func outcome(of ticket: FetchTicket) async -> FetchTicket.Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -56,7 +56,7 @@ final class TransferThread: @unchecked Sendable {
     }
   }
 
-  /// Queues the ticket. Returns false if too many wait already or the inbox is closed.
+  /// Queues the ticket. Returns false if too many tickets wait already, or if the inbox is closed.
   private func submit(_ ticket: FetchTicket) -> Bool {
     inbox.withLock { inbox in
       guard !inbox.isClosed, inbox.waiting.count < Limits.waitingFetches,
@@ -142,7 +142,7 @@ final class TransferThread: @unchecked Sendable {
       let code = message.pointee.data.result
       isAny = true
       guard let transfer = transfers.removeValue(forKey: easy) else { continue }
-      // This call frees the message, so the message is read before.
+      // This call frees the message, so read the message first.
       curl_multi_remove_handle(multi, easy)
       switch transfer.conclude(code) {
       case .redirected: begin(transfer)

@@ -5,7 +5,7 @@ import Trust
 /// environment's proxies, and files with passwords or cookies, are ignored.
 package final class WebListFetcher: ListFetcher {
   package struct Configuration: Sendable {
-    /// A PEM file of the authorities of TLS servers; nil uses the system's.
+    /// A PEM file of TLS certificate authorities; nil uses the system's authorities.
     package var authorities: String?
     package var observer: FetchLog?
     /// Fixed addresses for names, in the form `name:port:address`, for tests.
@@ -48,7 +48,7 @@ package final class WebListFetcher: ListFetcher {
   }
 }
 
-/// Sends messages to configured addresses, under the same guard, on a separate thread.
+/// Sends messages to configured addresses on a separate thread, with the same address checks as `WebListFetcher`.
 package final class WebPoster: Sendable {
   private let thread: TransferThread
 
@@ -68,7 +68,7 @@ package final class WebPoster: Sendable {
     try await exchange(message, with: address, allowing: rules).reply
   }
 
-  /// Posts like `post`, and also returns the reply's content: its first `maximumBytes`.
+  /// Posts like `post`, and also returns at most `maximumBytes` of the reply's content.
   package func exchange(
     _ message: WebMessage, with address: String, allowing rules: FetchRules
   ) async throws(FetchError) -> (reply: WebReply, content: FetchedList) {
@@ -86,7 +86,7 @@ extension Limits {
   /// applies.
   package static let fetchConnectSeconds: Int64 = 5
   package static let fetchSilenceSeconds: Int64 = 5
-  /// Bytes of the headers of one reply.
+  /// Maximum bytes of one reply's header.
   package static let fetchHeaderBytes = 64 << 10
   /// Maximum number of running fetches, and of waiting fetches. Further fetches are refused.
   package static let fetches = 16
@@ -95,7 +95,7 @@ extension Limits {
   package static let hostFetches = 4
   package static let waitingHostFetches = 32
 
-  /// Maximum number of concurrent attempts: to one endpoint; first attempts of endpoints; all others.
+  /// Maximum number of concurrent delivery attempts: to one endpoint, first attempts, all other attempts.
   package static let endpointDeliveries = 16
   package static let firstDeliveries = 1_024
   package static let deliveries = 128

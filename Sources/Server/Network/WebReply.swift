@@ -12,7 +12,7 @@ enum WebRequest: Sendable {
 
 /// A message for a host.
 package struct WebMessage: Sendable, Hashable {
-  /// `Name: value`, in printable ASCII.
+  /// Header fields in the form `Name: value`, in printable ASCII.
   package let headers: [String]
   /// The body of a POST; nil for a GET.
   package let body: [UInt8]?
@@ -27,7 +27,7 @@ package struct WebMessage: Sendable, Hashable {
 package struct WebReply: Sendable, Hashable {
   package let status: Int
   package let retryAfter: RetryAfter?
-  /// The target of a redirect, as in the reply; nil if the reply has none or several.
+  /// A redirect's target as the reply states it; nil if the reply states no target or several.
   package let location: String?
 
   package init(status: Int, retryAfter: RetryAfter? = nil, location: String? = nil) {
@@ -121,7 +121,7 @@ struct ReplyHeader {
   }
 }
 
-/// A queued call. It ends once: with the reply, at the time limit, or when the task is cancelled.
+/// A queued fetch or message. It ends once: with the reply, at the time limit, or when the task is cancelled.
 final class FetchTicket: Sendable {
   typealias Outcome = Result<(reply: WebReply, list: FetchedList), FetchError>
 
@@ -148,7 +148,7 @@ final class FetchTicket: Sendable {
 
   var isEnded: Bool { state.withLock { if case .ended = $0 { true } else { false } } }
 
-  /// Waits for the outcome. If the task was cancelled earlier, there already is an outcome.
+  /// Waits for the outcome. If the task was cancelled earlier, the outcome already exists.
   func await(_ continuation: CheckedContinuation<Outcome, Never>) {
     let early: Outcome? = state.withLock { state in
       if case .ended(let outcome) = state { return outcome }

@@ -1,8 +1,8 @@
 import Base
 import Cryptography
 
-/// A page without external parts, to show and to print. Its policy allows one style, embedded images, at most one
-/// script, and no request. Quoted text therefore has no effect.
+/// A self-contained page for screen and print. Its policy allows one style, embedded images, at most one script, and no
+/// request. Quoted text therefore cannot run a script or send a request.
 package struct HTMLPage: Sendable {
   private let title: String
   private let body: String
@@ -42,7 +42,7 @@ package struct HTMLPage: Sendable {
       + "form-action 'none'"
   }
 
-  /// The policy's name of an inline style or script (CSP Level 3, 2.3.1).
+  /// The policy's hash source for an inline style or script (CSP Level 3, 2.3.1).
   private static func source(_ text: String) -> String {
     "sha256-\(Base64.encode(HashAlgorithm.sha256.hash(Array(text.utf8))))"
   }

@@ -1,4 +1,4 @@
-/// A file of the hosted page, from the folder `Assets`, which the package's build rule embeds in the program.
+/// A file of the hosted page. The package's build rule embeds the folder `Assets` in the program.
 package struct PageAsset: Sendable {
   package let name: String
   package let mediaType: String
@@ -17,7 +17,7 @@ package struct PageAsset: Sendable {
       script("asked.js", PackageResources.asked_js), script("brand.js", PackageResources.brand_js),
     ] + languages.map { PageAsset(name: "\($0.tag).json", mediaType: "application/json", body: $0.data) }
 
-  /// The console, and the files that it loads in addition to files of the hosted page and the status page.
+  /// The console's page and its own files. The console also loads files of the hosted page and the status page.
   package static let console = PageAsset(
     name: "console.html", mediaType: "text/html; charset=utf-8", body: PackageResources.console_html)
   package static let consoleFiles = [

@@ -4,8 +4,8 @@ import Cryptography
 extension VerificationService {
   /// Runs a POST once for its Idempotency-Key (HTTP API, Idempotency). Callers with a client secret need no such key:
   /// they act on one session, which accepts one response.
-  /// - Parameter isSubmit: true for a response, which the quota of kept replies never refuses. While that quota is
-  ///   exhausted, refusals of the response are not kept.
+  /// - Parameter isSubmit: true if the request submits a response. The quota of stored replies never refuses a
+  ///   response. While that quota is exhausted, refusals of the response are not stored.
   func execute(
     _ request: IdempotencyRequest?, _ caller: Caller, isSubmit: Bool = false,
     _ operation: (IdempotencyClaim?) async throws(ServiceError) -> Reply
@@ -33,7 +33,7 @@ extension VerificationService {
     return reply
   }
 
-  /// Keeps a refusal as the reply, unless it is temporary: a failure (5xx), or an exhausted quota.
+  /// Stores a refusal as the reply, unless it is temporary. A failure (5xx) and an exhausted quota are temporary.
   private func keep(_ error: ServiceError, _ claim: IdempotencyClaim, isWanted: Bool) async {
     do {
       guard isWanted, error.httpStatus < 500, error.code != .apiQuotaExceeded else {
@@ -48,8 +48,8 @@ extension VerificationService {
     }
   }
 
-  /// Seals the reply and, separately, its result, which expires earlier. Leaves out a simulated result, which is shown
-  /// only once.
+  /// Seals the reply. Seals its result separately, because the result expires earlier. Leaves out a simulated result,
+  /// which is shown only once.
   func completion(_ claim: IdempotencyClaim?, _ reply: Reply) throws(ServiceError) -> IdempotencyCompletion? {
     guard let claim, case .json(let body) = reply.content else { return nil }
     let result = body["result"].flatMap { $0.isNull ? nil : $0 }
@@ -71,7 +71,7 @@ extension VerificationService {
     estimates.note(StoreUsage(idempotencyBytes: Int64(body.count) + StoreUsage.replyOverhead), of: claim.relyingParty)
   }
 
-  /// The kept reply. If the reply's result has expired, or the caller may not read it, the result is left out. Throws
+  /// The stored reply. If the reply's result has expired, or the caller may not read it, the result is left out. Throws
   /// once the session is redacted.
   private func replay(_ kept: StoredReply, _ claim: IdempotencyClaim, to caller: Caller) throws(ServiceError) -> Reply {
     guard let sealed = kept.body else { throw ServiceError(.sessionRedacted) }
@@ -117,7 +117,7 @@ package struct IdempotencyClaim: Sendable, Hashable {
   /// The SHA-256 of relying party, method, path and key: one short index instead of four long columns.
   package let scope: [UInt8]
   package let bodyHash: [UInt8]
-  /// Distinguishes this claim from a later claim that took it over.
+  /// Distinguishes this claim from a later claim that replaces it.
   package let token: [UInt8]
   /// The owner of the quota.
   package let relyingParty: String
@@ -148,9 +148,9 @@ package enum IdempotencyStart: Sendable {
   case finished(StoredReply)
 }
 
-/// A sealed reply, kept for 24 hours. The result is kept separately, for as long as it may be read.
+/// A sealed reply, kept for 24 hours. The result is stored separately until it expires.
 package struct StoredReply: Sendable, Hashable {
-  /// The session's redaction erases the reply.
+  /// The session whose redaction erases the reply.
   package let session: SessionID?
   /// Nil once the session is redacted.
   package var body: [UInt8]?
@@ -170,7 +170,7 @@ package struct IdempotencyCompletion: Sendable {
   package let reply: StoredReply
 }
 
-/// The plaintext of a kept reply: a status and a body, or a refusal and its code.
+/// The plaintext of a stored reply: a status and a body, or a refusal's code and details.
 enum StoredReplyForm {
   static func encode(status: Int, body: JSON) -> JSON { ["status": .integer(Int64(status)), "body": body] }
 
@@ -181,7 +181,7 @@ enum StoredReplyForm {
     ]
   }
 
-  /// Returns the reply; throws if a refusal was kept.
+  /// Returns the stored reply, or throws the stored refusal.
   static func decode(_ form: JSON) throws(ServiceError) -> (status: Int, body: JSON) {
     if let status = form["status"]?.integer, let body = form["body"] { return (Int(status), body) }
     guard let code = form["code"]?.string.flatMap(Code.init(rawValue:)) else {

@@ -1,8 +1,8 @@
 import Base
 import Cryptography
 
-/// The record of one attempt at a challenge. Has only ids, codes and times, and nothing personal, so redaction keeps
-/// it.
+/// The record of one attempt at a challenge. It contains only ids, codes and times, and no personal data. Redaction
+/// therefore keeps it.
 package struct AuditEntry: Sendable, Hashable {
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
     case verified, failed, canceled
@@ -17,13 +17,13 @@ package struct AuditEntry: Sendable, Hashable {
   package let attempt: AttemptID
   /// The report's id; nil if no check was made.
   package var report: String?
-  /// The protocol; nil for attempts recorded by versions that did not keep it.
+  /// The protocol; nil in entries of older versions that did not record it.
   package let protocolName: String?
   package let outcome: Outcome
   package let codes: [String]
   package var trustSnapshot: String?
   package var revocationPolicy: String?
-  /// The SHA-256 of the sealed bundle of evidence, which identifies the bundle; nil if none was kept.
+  /// The SHA-256 of the sealed evidence bundle, which identifies the bundle; nil if no bundle was stored.
   package var evidence: [UInt8]?
   package let mode: ServerMode
 
@@ -76,7 +76,7 @@ package struct AuditEntry: Sendable, Hashable {
   private static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 }
 
-/// The end of a node's chain of audit entries, now or earlier.
+/// The current or an earlier end of a node's chain of audit entries.
 ///
 /// `hash_n = SHA-256(hash_{n-1} ‖ n as 8 bytes, big-endian ‖ entry)`, and `hash_0 = SHA-256("mdoc-audit-v1" ‖ node)`.
 /// Each hash covers all earlier entries, so a noted head reveals any later change of these entries.
@@ -119,8 +119,9 @@ package struct AuditLink: Sendable, Hashable {
   }
 }
 
-/// A line of an exported audit log (JSON Lines): `{"node","sequence","entry","hash"}`, or `{"node","head","hash"}` for
-/// a head, where `head` is its sequence. An entry is a JSON string, so that its hashed bytes are kept.
+/// A line of an exported audit log (JSON Lines): `{"node","sequence","entry","hash"}` for an entry, or
+/// `{"node","head","hash"}` for a head. `head` is the head's sequence number. An entry is a JSON string, which
+/// preserves the hashed bytes.
 package enum AuditLine: Sendable, Hashable {
   case entry(AuditLink)
   case head(AuditHead)
@@ -188,8 +189,9 @@ package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible
 /// The audit entries of a store: one for each attempt at a challenge, chained by node. The store writes an entry in the
 /// transaction of the change that ends the attempt. It never deletes or changes an entry.
 package protocol AuditStore: Sendable {
-  /// The node's entries after `sequence`, in order, at most `limit`, and the node's head at that moment.
-  /// - Parameter relyingParty: reads only this party's entries, and the head at its last entry. Nil reads all entries.
+  /// At most `limit` entries of the node after `sequence`, in order, with the node's head at that time.
+  /// - Parameter relyingParty: limits the page to this party's entries and to the head at its last entry. Nil reads all
+  ///   entries.
   func auditEntries(of node: NodeName, _ relyingParty: String?, after sequence: Int64, limit: Int)
     async throws(StoreError) -> AuditPage
 
@@ -219,9 +221,9 @@ package struct AuditPage: Sendable, Hashable {
 }
 
 extension AuditStore {
-  /// Writes all chains, up to the heads that they have at the start of the call. The last lines are these heads: a file
-  /// without heads was cut off.
-  /// - Parameter write: takes the lines, in portions.
+  /// Writes all chains up to their heads at the start of the call. The last lines are these heads: a file without heads
+  /// is truncated.
+  /// - Parameter write: receives the lines in portions.
   package func export<Failure: Error>(
     reading: (StoreError) -> Failure, _ write: ([UInt8]) throws(Failure) -> Void
   ) async throws(Failure) {

@@ -1,8 +1,9 @@
 import Base
 import Cryptography
 
-/// Verifies the exported audit logs of all nodes together: checks chains against one another and against noted heads,
-/// and checks attempts and sessions. Once an entry is known to follow its predecessor, only its hash and ids are kept.
+/// Verifies the exported audit logs of all nodes together. Compares the chains with one another and with noted heads,
+/// and checks attempts and sessions. Stores only the hash and the ids of an entry that is known to follow its
+/// predecessor.
 package struct AuditVerification: Sendable {
   private var chains: [NodeName: AuditChain] = [:]
   private var file: [NodeName: AuditFileState] = [:]
@@ -40,7 +41,7 @@ package struct AuditVerification: Sendable {
   private mutating func read(_ link: AuditLink, at position: AuditPosition) {
     let head = link.head
     let isLinked: Bool
-    // Change the state in place: otherwise each line would copy the whole state.
+    // Change the state in place: otherwise each line copies the whole state.
     switch file[head.node, default: AuditFileState()].take(link) {
     case .repeated:
       findings.append(AuditFinding(.auditSequenceRepeated, head, "this entry is already in this file", at: position))

@@ -24,7 +24,7 @@ extension Code {
     self = code
   }
 
-  /// The same code; nil if it is not registered.
+  /// The registered code with the same name; nil if this code is not registered.
   package var registered: Code? { Code(rawValue: rawValue) }
 }
 

@@ -1,10 +1,11 @@
 import Base
 import Cryptography
 
-/// An event's id, from its session and type: `evt_…_verified`. The id is unique, and every writer makes the same id.
+/// An event's id, from its session and type: `evt_…_verified`. The id is unique. Every process that writes the event
+/// derives the same id.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "evt_"
-  /// A regular expression (ECMA-262) for every id.
+  /// A regular expression (ECMA-262) that matches every id.
   package static let pattern = Base62.pattern(prefix: prefix, suffix: statuses)
   static let statuses = "_(\(EventType.allCases.map(\.status.rawValue).joined(separator: "|")))"
   package let session: SessionID
@@ -36,17 +37,17 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
 }
 
 package enum ResultPlace: String, Sendable, Hashable, CaseIterable {
-  /// The result was in the reply to the submit. Only retained values can be read later.
+  /// The result is in the reply to the submit request. Only retained values can be read later.
   case inline
   case waiting
 }
 
-/// A stored event. The record itself holds nothing personal or secret, so redaction keeps it. The relying party's own
-/// texts are read from the session, until it is redacted.
+/// A stored event. The record itself contains no personal or secret data. Redaction therefore keeps it. The relying
+/// party's own texts are read from the session, until it is redacted.
 package struct EventRecord: Sendable, Hashable {
   package let id: EventID
   package let relyingParty: String
-  /// The time of the change; for an expiry, up to some seconds later.
+  /// The time of the change. For an expiry, this time may be some seconds late.
   package let created: Timestamp
   package let errorCode: String?
   /// The location of the result; nil if there is no result, and in older events.
@@ -76,8 +77,8 @@ package struct EventQuery: Sendable, Hashable {
 
 package typealias EventPage = Page<EventRecord>
 
-/// An event as it is sent: a message of Standard Webhooks 1.0.0. Every attempt has the same id, so that a receiver
-/// recognizes duplicates. Its time is the time of the attempt, so that a receiver can refuse replays.
+/// An event as a message of Standard Webhooks 1.0.0. Every attempt has the same id, so that a receiver recognizes
+/// duplicates. The message's time is the time of the attempt, so that a receiver can refuse replays.
 package struct EventMessage: Sendable {
   package let headers: [(name: String, value: String)]
   package let body: [UInt8]

@@ -2,22 +2,22 @@ import Base
 import Cryptography
 import Trust
 
-/// The events of sessions, and the outbox for their delivery. The store writes an event in the transaction of its
-/// change. `sweep` deletes events, with their deliveries, after `Limits.eventRetention`.
+/// The events of sessions, and the outbox for their delivery. The store writes an event in the same transaction as the
+/// change that the event reports. `sweep` deletes events, with their deliveries, after `Limits.eventRetention`.
 package protocol EventStore: Sendable {
   func event(_ id: EventID, of relyingParty: String) async throws(StoreError) -> EventRecord?
 
   /// A page of one relying party's events, newest first; nil if `startingAfter` is not one of them.
   func events(of relyingParty: String, _ query: EventQuery) async throws(StoreError) -> EventPage?
 
-  /// Takes the oldest new events, at most `limit`, and makes a delivery of each event to every subscriber. Returns the
+  /// Creates a delivery to every subscriber for each of the oldest new events, at most `limit` events. Returns the
   /// number of events.
   func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int
 
-  /// Claims due deliveries, at most `limit`, in the order of the quotas; for each endpoint, the oldest first. Counts
-  /// the attempts. No other process gets a claimed delivery for `Limits.deliveryLease` seconds.
+  /// Claims at most `limit` due deliveries in the order of the quotas. For each endpoint, the oldest come first. Counts
+  /// each claim as an attempt. No other process gets a claimed delivery for `Limits.deliveryLease` seconds.
   func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord]
@@ -79,10 +79,11 @@ package struct DeliveryQuery: Sendable, Hashable {
   package var limit = Limits.pageSize
   package var startingAfter: DeliveryID?
   package var status: DeliveryStatus?
-  /// The event that is delivered.
+  /// Limits the query to deliveries of this event.
   package var event: EventID?
 
-  /// The status to filter by; nil for every status. By default, dead letters, unless the query names an event.
+  /// The status to filter by; nil for every status. The default is dead letters, or every status if the query specifies
+  /// an event.
   package var statusInForce: DeliveryStatus? { status ?? (event == nil ? .dead : nil) }
 }
 
@@ -104,7 +105,7 @@ package struct OutboxState: Sendable, Hashable {
 /// The id of one event's delivery to one endpoint: `whd_…_verified_main`.
 package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
   package static let prefix = "whd_"
-  /// A regular expression (ECMA-262) for every id.
+  /// A regular expression (ECMA-262) that matches every id.
   package static let pattern = Base62.pattern(
     prefix: prefix, suffix: EventID.statuses + "_[A-Za-z0-9._-]{1,\(Limits.webhookIDCharacters)}")
   package let event: EventID
@@ -129,7 +130,7 @@ package struct DeliveryID: Sendable, Hashable, CustomStringConvertible {
 }
 
 package enum DeliveryStatus: String, Sendable, Hashable, CaseIterable {
-  /// Attempted when it is due. During an attempt, it is due at the end of the lease.
+  /// The delivery is attempted when it is due. During an attempt, it is due at the end of the lease.
   case pending
   case delivered
   case dead
@@ -158,7 +159,7 @@ package struct DeliveryFault: Sendable, Hashable {
   }
 }
 
-/// A stored delivery. `attempts` and `due` also identify the claim, so return the record as it was claimed.
+/// A stored delivery. `attempts` and `due` also identify the claim, so return the claimed record unchanged.
 package struct DeliveryRecord: Sendable, Hashable {
   package var event: EventRecord
   package let endpoint: String
@@ -211,7 +212,7 @@ package struct WebhookEndpoint: Sendable {
     self.targets = targets
   }
 
-  /// The id is part of a delivery's id, and thus of an address.
+  /// The endpoint's id is part of a delivery's id, and therefore of a URL.
   package static func isID(_ text: some StringProtocol) -> Bool {
     (1...Limits.webhookIDCharacters).contains(text.utf8.count)
       && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.".utf8.contains($0) }

@@ -5,12 +5,12 @@ import Mdoc
 import Trust
 
 /// All inputs of one verdict: the posted response and its challenge, the relevant trust anchors, and the signed lists
-/// of publishers. The ordinary verifier can reproduce the report from them anywhere, without a network. Contains no
-/// merchant's private key, only the secret that opens this response.
+/// of publishers. With these inputs, the ordinary verifier can reproduce the report anywhere, without a network. The
+/// bundle contains only the secret that opens this response, and no merchant's private key.
 package struct EvidenceBundle: Sendable {
   package static let mediaType = "application/octet-stream"
 
-  /// The mode of the server that kept the bundle. A test or staging anchor is trusted only in a bundle of the same
+  /// The mode of the server that created the bundle. A test or staging anchor is trusted only in a bundle of the same
   /// mode.
   package let mode: ServerMode
   package let session: SessionID
@@ -27,16 +27,16 @@ package struct EvidenceBundle: Sendable {
   let trust: TrustExcerpt
   let revocation: EvidenceRevocation
   package let report: ReportRecord
-  /// `ProofPolicy.acceptsEndOfDay` of the server that kept the bundle.
+  /// `ProofPolicy.acceptsEndOfDay` of the server that created the bundle.
   var acceptsEndOfDay = false
-  /// The version of the program that kept the bundle.
+  /// The version of the program that created the bundle.
   package var program = ProgramVersion.text
 }
 
 extension EvidenceBundle {
   package init(opening sealed: [UInt8], with keys: [EvidenceKey]) throws(EvidenceError) {
     let content = try EvidenceKey.open(sealed, with: keys)
-    // Only a holder of the key can seal a bundle that opens, so a holder caused the error.
+    // A bundle that opens was sealed by a holder of the key. A holder therefore caused the error.
     guard let json = try? JSON(parsing: content, values: .max), let bundle = EvidenceBundle(json) else {
       throw EvidenceError(.evidenceMalformed, "the content is not a bundle")
     }
@@ -50,7 +50,7 @@ extension EvidenceBundle: CustomStringConvertible, CustomReflectable {
 }
 
 extension EvidenceBundle {
-  /// Until the bundle is sealed, its secrets are ordinary text in memory that is not wiped.
+  /// Until the bundle is sealed, its secrets are in ordinary memory, which is not wiped.
   var json: JSON {
     .members([
       "program": .string(program), "livemode": .bool(mode.isLive), "mode": .string(mode.rawValue),
@@ -87,7 +87,7 @@ extension EvidenceBundle {
       revocation: revocation, report: report, acceptsEndOfDay: json["zk_end_of_day"]?.bool ?? false, program: program)
   }
 
-  /// Bundles from before the member `mode` have only `livemode`. Nil if `mode` and `livemode` contradict each other.
+  /// Older bundles have `livemode` but no `mode`. Nil if `mode` and `livemode` contradict each other.
   private static func mode(_ json: JSON) -> ServerMode? {
     guard let isLive = json["livemode"]?.bool else { return nil }
     guard let name = json["mode"] else { return isLive ? .live : .test }
@@ -108,10 +108,10 @@ extension EvidenceBundle {
 }
 
 extension EvidenceBundle {
-  /// - `fault` is nil if the response is accepted again, with the same report.
+  /// - `fault` is nil if the second verification accepts the response and gives the same report.
   package typealias Verification = (verdict: Verdict, report: ReportRecord, fault: EvidenceError?)
 
-  /// Verifies the response again as a server does, with the bundle's time, anchors and lists. If it is
+  /// Verifies the response again as a server does, with the bundle's time, anchors and lists. If the response is
   /// rejected or the report differs, the bundle proves nothing: `evidence.report_mismatch`.
   package func verify(
     circuits: CircuitLibrary? = nil, by protocols: [any WalletProtocol] = BuiltProtocols.all(in: .live)
@@ -142,16 +142,18 @@ extension EvidenceBundle {
 /// The status of a verified session's evidence, if the relying party's policy asks for it.
 package enum EvidenceStatus: String, Sendable, Hashable, CaseIterable {
   case kept
-  /// An element must not be kept, or part of the response was not read. A signed response can only be kept whole.
+  /// An element must not be stored, or part of the response was not read. A signed response can be stored only as a
+  /// whole.
   case declined
-  /// The bundle, including revocation lists, would exceed the limits of size or depth.
+  /// The bundle, including revocation lists, exceeds the limit of size or depth.
   case tooLarge = "too_large"
-  /// Erased at the end of the shortest retention period of a value in it.
+  /// The bundle was erased when the shortest retention period of its values ended.
   case erased
 }
 
 /// The revocation status from publishers at the time of the verification. The lists are verified again as of that time.
-/// An undetermined status is taken from the bundle, since no list proves it: it can only make a verdict worse.
+/// An undetermined status is taken from the bundle, since no list proves it. Such a status can only make a verdict
+/// worse.
 struct EvidenceRevocation: RevocationSource {
   /// Undetermined statuses, by the index of the question in the response.
   private var unknown: [Int: Unknown] = [:]
@@ -235,7 +237,7 @@ package struct EvidenceTrace: Sendable {
 
   package mutating func read(_ line: [UInt8], at position: AuditPosition) {
     verification.read(line, at: position)
-    // Search the bytes before parsing a line: that is faster, and almost no line has the digest.
+    // Search the bytes before parsing a line. This is faster, because almost no line contains the digest.
     guard line.firstRange(of: Array(digest.utf8)) != nil, case .entry(let link) = AuditLine(parsing: line),
       let entry = try? JSON(parsing: link.entry)
     else { return }

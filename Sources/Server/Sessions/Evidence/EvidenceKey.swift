@@ -12,7 +12,7 @@ package enum EvidenceRendering {
   package enum Audit: Sendable {
     case notConsulted
     case without
-    /// The log contains the bundle. But no head was noted earlier, so the log may have been changed since.
+    /// The log contains the bundle. No head was noted earlier, so a later change of the log cannot be detected.
     case withoutHeads
     case withHeads
   }
@@ -48,9 +48,9 @@ package enum EvidenceRendering {
 ///
 ///     "mdoc-evidence" ‖ version (1) ‖ key id (8) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 ///
-/// A bundle holds personal data and the session's keys, so it is encrypted at rest and leaves the server only in this
-/// form. The key opens nothing else in the store. If a bundle opens, a holder of the key made it, and it is unchanged.
-/// Only the response's own signatures prove that the response is genuine. The server never opens a bundle.
+/// A bundle contains personal data and the session's keys. It is therefore encrypted at rest and leaves the server only
+/// in this form. The key opens nothing else in the store. A bundle that opens was made by a holder of the key and is
+/// unchanged. Only the response's own signatures prove that the response is genuine. The server never opens a bundle.
 package final class EvidenceKey: Sendable, Hashable {
   package static let length = 32
   static let version: UInt8 = 1
@@ -71,7 +71,7 @@ package final class EvidenceKey: Sendable, Hashable {
     Array(HMAC.authenticate(Array("mdoc evidence key".utf8), key: key, hash: .sha256).prefix(idLength))
   }
 
-  /// True if the holders of this key could also open the store.
+  /// True if this key is the store's sealing key, whose holders can also open the store.
   package func isSame(as sealingKey: SealingKey) -> Bool { id == Self.id(of: sealingKey.key) }
 
   package static func == (left: EvidenceKey, right: EvidenceKey) -> Bool { left.id == right.id }

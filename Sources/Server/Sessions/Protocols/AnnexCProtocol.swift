@@ -3,7 +3,7 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// `org-iso-mdoc` of the Digital Credentials API (ISO/IEC TS 18013-7, Annex C).
+/// The protocol `org-iso-mdoc` of the Digital Credentials API (ISO/IEC TS 18013-7, Annex C).
 struct AnnexCProtocol: WalletProtocol {
   let name = "org-iso-mdoc"
   let signsAtOnce = true
@@ -24,8 +24,8 @@ struct AnnexCProtocol: WalletProtocol {
     } catch { throw ServiceError(error) }
   }
 
-  /// `data` of a submit: `{"response": base64url}`. The standard's name, `Response`, is accepted too. The schema omits
-  /// it, since names that differ only in case break generated clients. Other members are ignored.
+  /// The `data` of a submit request: `{"response": base64url}`. The standard's name, `Response`, is accepted too. The
+  /// schema omits it, since names that differ only in case break generated clients. Other members are ignored.
   static let response: Shape<[UInt8]> = {
     let bytes = Shape.base64URL
     let member = bytes.schema.described("The wallet's encrypted response (ISO/IEC TS 18013-7, C), in base64url.")
