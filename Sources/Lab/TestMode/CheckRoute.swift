@@ -4,7 +4,7 @@ import PKIX
 import Sessions
 import Trust
 
-/// `POST /v1/test/checks`, behind the page `/check`: the verdict on submitted bytes.
+/// `POST /v1/test/checks`: verifies submitted bytes for the page `/check`.
 struct CheckRoute {
   private struct Body: Equatable {
     let response: [UInt8]

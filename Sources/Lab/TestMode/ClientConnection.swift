@@ -13,7 +13,7 @@ package final class ClientConnection {
   package struct Reply: Sendable {
     package let status: Int
     package let body: [UInt8]
-    /// True if the server takes no further request on this connection.
+    /// True if the server accepts no further request on this connection.
     package let closes: Bool
   }
 
@@ -111,8 +111,7 @@ package final class ClientConnection {
     while true {
       let count = read()
       guard count >= 0 else {
-        // SO_RCVTIMEO gives EAGAIN when the time is up. Every other error means that the peer has closed the
-        // connection.
+        // After a timeout, SO_RCVTIMEO gives EAGAIN. Every other error means that the peer has closed the connection.
         let reason = errno == EAGAIN ? "gave no reply in \(patience) s" : "closed the connection"
         throw ClientError(reason: "\(peer) \(reason)")
       }
@@ -120,8 +119,8 @@ package final class ClientConnection {
     }
   }
 
-  /// Reads, and returns the number of received bytes: 0 if the server has closed the connection, negative if nothing
-  /// arrived.
+  /// Reads from the connection. Returns the number of received bytes: 0 if the server has closed the connection,
+  /// negative if nothing arrived.
   package func read(flags: Int32 = 0) -> Int {
     withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { chunk in
       let count = recv(descriptor, chunk.baseAddress, chunk.count, flags)
@@ -130,7 +129,7 @@ package final class ClientConnection {
     }
   }
 
-  /// Returns nil if it is incomplete.
+  /// The reply to the last request; nil if it is incomplete.
   package func reply(isEnded: Bool) throws(ClientError) -> Reply? {
     if head == nil { head = try readHead() }
     guard let head else {
@@ -144,7 +143,7 @@ package final class ClientConnection {
       status: head.status, body: Array(rest.prefix(head.length ?? rest.count)), closes: head.closes || isEnded)
   }
 
-  /// Returns nil if it is incomplete.
+  /// The head of the reply; nil if it is incomplete.
   private func readHead() throws(ClientError) -> Head? {
     guard let emptyLine = incoming.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let text = String(decoding: incoming[..<emptyLine.lowerBound], as: UTF8.self)
@@ -183,7 +182,7 @@ package struct LoopbackClient: Sendable {
 
   package func get(_ path: String) async throws(ClientError) -> Reply { try await call("GET", path, nil) }
 
-  /// The call blocks, so it has its own thread: the server needs all other threads.
+  /// The call blocks. It runs on its own thread, because the server needs all other threads.
   private func call(_ method: String, _ path: String, _ body: JSON?) async throws(ClientError) -> Reply {
     let result = Locked<Result<Reply, ClientError>>(
       .failure(ClientError(reason: "the system provides no thread for the call")))

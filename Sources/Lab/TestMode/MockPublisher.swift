@@ -62,7 +62,7 @@ package final class MockPublisher: Sendable {
   /// Serves this reply at the path. It replaces any earlier reply.
   package func publish(_ reply: Reply, at path: String) { shelf.state.withLock { $0.replies["/" + path] = reply } }
 
-  /// The number of requests for each path, without its first slash.
+  /// The number of requests for each path. Paths omit their first slash.
   package var requests: [String: Int] { shelf.state.withLock { $0.requests } }
 
   package func stop() async { await http.stop(drainSeconds: 0) }

@@ -71,7 +71,8 @@ struct MockWalletEndpoint: Sendable {
     }
   }
 
-  /// The request object that a wallet would fetch, or the link with the request; nil if the protocol sends the request.
+  /// The request object that a wallet fetches, or the link that contains the request; nil if the protocol sends the
+  /// request directly.
   func requestObject(
     _ pending: PendingRequest, at address: String?, _ key: MockRequestKey?, _ call: RouteCall
   ) async throws(ServiceError) -> [UInt8]? {
@@ -139,7 +140,7 @@ struct MockWalletEndpoint: Sendable {
 }
 
 extension MockRequest {
-  /// - Parameter withAlternatives: whether the person may choose an alternative of an element.
+  /// - Parameter withAlternatives: whether the person may choose an alternative to an element.
   fileprivate init(_ request: PresentationRequest, withAlternatives: Bool) {
     self.init(
       documents: request.documents.map { document in
@@ -157,7 +158,7 @@ struct MockResponseInput: Equatable {
   let session: String
   /// One of the session's protocols; nil for the first.
   let protocolName: String?
-  /// The address of the wallet's request, from a page's link or QR code; nil for the session's own.
+  /// The address of the wallet's request, from a page's link or QR code; nil for the session's own address.
   let requestURI: String?
   /// True if the wallet accepts only an encrypted request.
   let wantsEncryptedRequest: Bool
@@ -237,7 +238,7 @@ struct MockResponseInput: Equatable {
     .object($0)
   }
 
-  /// The response to all of a session's request, by its first protocol.
+  /// The input for a full response to a session's request, over the session's first protocol.
   init(session: String, requestURI: String?, variantName: String) {
     self.init(
       session: session, protocolName: nil, requestURI: requestURI, wantsEncryptedRequest: false,
@@ -275,7 +276,8 @@ struct MockResponseInput: Equatable {
     return request
   }
 
-  /// The mock person's documents with the changed elements, each in the documents that have its namespace.
+  /// The mock person's documents after the changes. Each change applies to every document that has the element's
+  /// namespace.
   func documents() throws -> [MockDocumentData] {
     var documents = (MockPerson.allDocuments + [MockPerson.secondLicence]).filter { document in
       docTypes?.contains { $0.hasSameBytes(as: document.docType) } ?? true
@@ -284,7 +286,7 @@ struct MockResponseInput: Equatable {
       guard let elements = namespace.value.object else {
         throw MockError.invalidData(path: namespace.name, reason: "must be an object of elements")
       }
-      // Parsed in the form of document data, which has dates and bytes.
+      // Parsed as document data, because that form supports dates and bytes.
       let form: JSON = ["doc_type": "changes", "namespaces": .object([.init(namespace.name, .object(elements))])]
       let read = try MockDocumentData(form)
       for index in documents.indices where documents[index].namespaces.contains(where: { $0.name == namespace.name }) {
@@ -308,7 +310,7 @@ struct MockResponseInput: Equatable {
     }
   }
 
-  /// The variant of this name, or a correct response whose document refers to the published list of this name.
+  /// The variant with this name. The name of a published list gives a correct response with a reference to that list.
   private static func variant(_ name: String) -> MockVariant? {
     MockVariant.named(name) ?? MockPublishedList.named(name)?.variant
   }
@@ -317,7 +319,7 @@ struct MockResponseInput: Equatable {
 /// The reply of `POST /v1/test/opened_mock_responses`.
 struct OpenedMockResponse: Sendable {
   let session: SessionID
-  /// The body of the submit.
+  /// The body of the submit request.
   let submitted: JSON
   let deviceResponses: [[UInt8]]
 
@@ -348,7 +350,7 @@ enum DiagnosticRoute {
     "Diagnostic", "CBOR in diagnostic notation.",
     [.always("diagnostic", { $0 }, .written(), "The item in diagnostic notation (RFC 8949, 8).")])
 
-  /// As in `mdoc inspect`, personal values and byte strings are elided unless requested. Nothing is kept.
+  /// As in `mdoc inspect`, personal values and byte strings are elided unless requested. Nothing is stored.
   static let route = Route(
     .post, "/v1/test/diagnostics", "createDiagnostic", "Write CBOR in diagnostic notation",
     "Follows RFC 8949, 8. By default, personal values and byte strings are elided.", access: .apiKey([.sessionsWrite]),

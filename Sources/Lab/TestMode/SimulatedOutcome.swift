@@ -3,8 +3,8 @@ import Base
 import Mock
 import Sessions
 
-/// `POST /v1/test/verification_sessions/{id}/simulate`: ends a session as a person with a wallet would. The mock
-/// wallet's response takes the ordinary way, so the session, its events and the return are real.
+/// `POST /v1/test/verification_sessions/{id}/simulate`: ends a session in place of a person with a wallet. The mock
+/// wallet's response follows the normal path, so the session, its events and the return are real.
 struct SimulatedOutcome: Equatable {
   enum Outcome: String, CaseIterable, Sendable { case verified, failed, canceled, expired }
 
@@ -43,14 +43,14 @@ struct SimulatedOutcome: Equatable {
     }
   }
 
-  /// Submits the mock wallet's response as the page or the wallet itself would.
+  /// Submits the mock wallet's response as the page or the wallet itself does.
   private func respond(
     _ variant: String, by endpoint: MockWalletEndpoint, _ call: RouteCall
   ) async throws(ServiceError) {
     let caller = try call.authenticated()
     let id = call.id
     let pending = try await call.service.pendingRequest(id, as: caller)
-    // The wallet follows the page's link. Its addresses contain the session's id, then the code's hash.
+    // The wallet follows the page's link. The link's addresses contain the session's id, followed by the code's hash.
     let link = pending.data["request_uri"]?.string ?? pending.data["authorization_request"]?.string
     let ownLink = code.flatMap { code in link?.replacing(id, with: "\(id).\(code.text)") }
     let made: OpenedMockResponse
@@ -58,7 +58,7 @@ struct SimulatedOutcome: Equatable {
       made = try await endpoint.respond(
         call, MockResponseInput(session: id, requestURI: ownLink, variantName: variant))
     } catch let error where error.code == .apiInvalidRequest {
-      // The body is right, but the mock wallet cannot do that with this session.
+      // The body is valid, but the mock wallet cannot make this response for the session.
       throw ServiceError(.sessionWrongState, error.pointers.first?.detail ?? error.detail)
     }
     guard let name = made.submitted["protocol"]?.string, let data = made.submitted["data"] else { return }

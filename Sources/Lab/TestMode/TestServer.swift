@@ -117,14 +117,15 @@ package struct TestServer: Sendable {
     server = try VerifierServer(configuration, log: log, clock: options.clock)
   }
 
-  /// True if a webhook may be at this address: over HTTPS, or on this machine, where plain HTTP is allowed too.
+  /// True if this address is allowed for a webhook. The address must use HTTPS or be on this machine, where plain HTTP
+  /// is also allowed.
   package static func isWebhookURL(_ text: String) -> Bool {
     guard let address = try? ListAddress(text, allowing: DeliveryAttempt.rules(in: .test)) else { return false }
     let own = ["localhost", "127.0.0.1", "::1"]
     return address.isEncrypted || own.contains(address.host)
   }
 
-  /// The same seed gives the same port if that port is free: earlier responses contain addresses with that port.
+  /// Reuses the seed's port if it is free, because earlier responses contain addresses with this port.
   private static func publisher(
     _ options: TestModeOptions, _ secrets: TestSecrets
   ) throws(StartError) -> MockPublisher {
@@ -134,7 +135,7 @@ package struct TestServer: Sendable {
     return try MockPublisher(clock: options.clock)
   }
 
-  /// The mock authority's anchor as a verifier trusts it.
+  /// Converts a mock anchor to a verifier's trust anchor.
   package static func anchor(_ anchor: MockAnchor) throws(ConfigurationError) -> TrustAnchor {
     guard let certificate = try? Certificate(der: anchor.certificate) else {
       throw ConfigurationError("the mock anchor \(anchor.name) is malformed")
@@ -192,9 +193,9 @@ extension ServerAdditions {
 
 /// The options of test mode, which always binds to the loopback interface.
 package struct TestModeOptions: Sendable {
-  /// The seed of anchors, keys and API key. To serve a store again, use the same seed. Nil for a new seed.
+  /// The seed for the anchors, the keys and the API key. To reuse a store, use the same seed. Nil for a new seed.
   package var seed: [UInt8]?
-  /// 0 for any free port.
+  /// The port; 0 for any free port.
   package var port: UInt16 = 0
   /// The store; nil for a new SQLite file in the folder for temporary files.
   package var store: StoreLocation?
@@ -202,7 +203,7 @@ package struct TestModeOptions: Sendable {
   package var node = NodeName.standard
   package var merchantID = "merchant.test.mdoc"
   package var teamID = "TESTTEAM01"
-  /// Keys for apps' encryption, such as a real merchant's keys; empty to derive a key from the seed.
+  /// The keys to which apps encrypt, such as a real merchant's keys; empty to derive a key from the seed.
   package var appleKeys: [PrivateKey] = []
   /// The relying party's policy on revocation.
   package var revocation = RevocationPolicy.requireGood
@@ -218,12 +219,13 @@ package struct TestModeOptions: Sendable {
   package var origins: [String] = []
   /// The address for the relying party's events, on this machine or over HTTPS; nil to send no events.
   package var webhookURL: String?
-  /// The key that seals the evidence of the relying party's sessions; nil to keep no evidence.
+  /// The key that encrypts the evidence of the relying party's sessions; nil to store no evidence.
   package var evidenceKey: EvidenceKey?
-  /// Milliseconds of waiting after which a request is rejected because of overload; nil for a live server's default.
+  /// The time in milliseconds after which a waiting request is rejected because of overload; nil for a live server's
+  /// default.
   package var patience: Int?
   package var clock: @Sendable () -> Timestamp = Timestamp.systemNow
-  /// Takes the log's lines if the server is part of another program.
+  /// Receives the log's lines if the server runs inside another program.
   package var log: @Sendable (String) -> Void = { _ in }
 
   package init() {}
@@ -294,7 +296,7 @@ struct TestSecrets {
 
   init(seed: [UInt8]?) throws(StartError) {
     do throws(CryptoError) {
-      // A given seed makes the authority of the same seed in files. The wallet's page shows the authority's seed, so no
+      // A given seed makes the same authority here as in files. The wallet's page shows the authority's seed, so no
       // other secret may derive from a new authority's seed.
       let given = seed
       let seed = if let seed { seed } else { try Random.bytes(32) }
@@ -327,7 +329,7 @@ struct TestSecrets {
     try HKDF.deriveKey(from: SecretBytes(copying: seed), salt: salt, info: Array(label.utf8), length: 32)
   }
 
-  /// One scalar in 2³² is not below the order of P-256; a second scalar is then derived.
+  /// One scalar in 2³² is not below the order of P-256. In that case, a second scalar is derived.
   private static func key(from seed: [UInt8]) throws(CryptoError) -> PrivateKey {
     do throws(CryptoError) {
       return try PrivateKey(curve: .p256, scalar: derive("encryption", from: seed).exposed())
@@ -350,7 +352,7 @@ enum TemporaryStore {
   }
 
   static func remove(_ folder: String) {
-    // If removal fails, the files stay: they have only test data.
+    // If removal fails, the files remain. They contain only test data.
     try? FileManager.default.removeItem(atPath: folder)
   }
 }

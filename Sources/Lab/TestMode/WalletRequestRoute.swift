@@ -4,7 +4,7 @@ import Mdoc
 import Presentation
 import Sessions
 
-/// `POST /v1/test/wallet_requests`, behind the page `/wallet`: a link as a wallet reads it before it asks its holder.
+/// `POST /v1/test/wallet_requests`, behind the page `/wallet`: reads a link as a wallet does before asking its holder.
 /// The session keeps waiting for a response.
 struct WalletRequestRoute {
   private struct Body: Equatable {
@@ -139,7 +139,8 @@ struct MockWalletRequest {
 
   private func claims(_ name: String) -> String? { judgement.claims?[name]?.string }
 
-  /// The documents in the request's DCQL query or, in ISO/IEC TS 18013-7, Annex B, presentation definition.
+  /// The documents in the request's DCQL query. In ISO/IEC TS 18013-7, Annex B, they are in the presentation
+  /// definition.
   private var documents: [Document] {
     let claims = judgement.claims
     let queries = claims?["dcql_query"]?["credentials"] ?? claims?["presentation_definition"]?["input_descriptors"]

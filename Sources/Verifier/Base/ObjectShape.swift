@@ -223,6 +223,8 @@ extension Shape {
     _ fields: repeat Field<Value, each Member>
   ) -> Shape {
     let (schema, readers) = closedObject(repeat each fields)
+    var writers: [MemberWriter<Value>] = []
+    for field in repeat each fields { writers.append((field.name, field.write)) }
     let known = schema.members.map(\.name)
     let names = known.isEmpty ? "" : "; its members may be \(known.sorted().joined(separator: ", "))"
     return Shape(schema.described(summary).titled(title)) { json, pointer, faults in
@@ -232,12 +234,8 @@ extension Shape {
       if members == nil { return nil }
       let values = ReadMembers(readers, in: json, at: pointer, &faults)
       do { return make(repeat try values.next((each Member).self)) } catch { return nil }
-    } write: { value in
-      var members: [JSON.Member] = []
-      for field in repeat each fields {
-        if let json = field.write(value) { members.append(JSON.Member(field.name, json)) }
-      }
-      return .object(members)
+    } write: { [writers] value in
+      JSON.object(value, by: writers)
     }
   }
 
@@ -250,17 +248,21 @@ extension Shape {
     return Shape(schema.described(summary).titled(title)) { _, pointer, faults in
       faults.add(pointer, "is not read here")
       return nil
-    } write: { value in
-      var written: [JSON.Member] = []
-      for member in members {
-        if let json = member.write(value) { written.append(JSON.Member(member.name, json)) }
-      }
-      return .object(written)
+    } write: { [writers = members.map { ($0.name, $0.write) }] value in
+      JSON.object(value, by: writers)
     }
   }
 }
 
 extension JSON {
+  fileprivate static func object<Root>(_ value: Root, by writers: [MemberWriter<Root>]) -> JSON {
+    var members: [Member] = []
+    for writer in writers {
+      if let json = writer.write(value) { members.append(Member(writer.name, json)) }
+    }
+    return .object(members)
+  }
+
   /// The value; nil for null.
   fileprivate var unlessNull: JSON? { isNull ? nil : self }
 
@@ -279,6 +281,8 @@ extension JSON {
     return members
   }
 }
+
+fileprivate typealias MemberWriter<Root> = (name: String, write: @Sendable (Root) -> JSON?)
 
 /// Reads one member, whatever the type of its value.
 private typealias MemberReader = @Sendable (JSON, _ pointer: String, inout Faults) -> Any?

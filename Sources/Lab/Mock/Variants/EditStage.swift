@@ -63,15 +63,15 @@ enum Edit: Sendable {
 
 /// A path in a draft: the name of a part, then keys and indices.
 struct EditPath: Sendable {
-  /// The names up to the first key that an expression computes.
+  /// The path's leading literal names, up to the first computed key.
   var names: [String] = []
   var steps: [EditTerm] = []
 }
 
-/// An expression; nil if the draft lacks a value that it needs.
+/// An expression of an edit. Returns nil if the draft lacks a value that the expression needs.
 typealias EditTerm = @Sendable (EditScope) throws -> CBORValue?
 
-/// The values of an expression's names.
+/// The values to which the names in an expression refer.
 struct EditScope {
   /// The value before the change.
   let it: CBORValue?
@@ -98,7 +98,7 @@ struct EditError: Error, CustomStringConvertible {
 
 // MARK: Applying edits
 
-/// A stage of any draft, for the parser of edits.
+/// A stage for any type of draft, as `EditParser` uses it.
 protocol AnyEditStage: Sendable {
   var name: String { get }
   /// The reason why the edit is impossible; nil if it is possible.
@@ -179,7 +179,7 @@ extension CBORValue {
     return MapDraft(self)[step]
   }
 
-  /// Sets the member at a path. Any value but an array becomes a map.
+  /// Sets the member at a path. A value that is not an array becomes a map.
   fileprivate mutating func set(_ value: CBORValue?, at path: ArraySlice<CBORValue>) {
     guard let step = path.first else { return }
     var inner = value
@@ -200,7 +200,7 @@ extension CBORValue {
 
 // MARK: Values
 
-/// The kinds of parts of a draft.
+/// A type of value that edits can read and write.
 protocol EditValue: SendableMetatype {
   init(edited value: CBORValue?) throws
   var edited: CBORValue? { get }
@@ -283,7 +283,7 @@ extension Timestamp: EditValue {
   var edited: CBORValue? { .integer(secondsSince1970) }
 }
 
-/// JSON is the CBOR value of the same kind. Bytes become base64url.
+/// Each JSON value maps to the CBOR value of the same kind. Bytes become base64url.
 extension JSON: EditValue {
   init(edited value: CBORValue?) throws {
     self =
@@ -320,7 +320,7 @@ extension EditPart where Draft == [CBORValue] {
 }
 
 extension EditPart where Draft == [String] {
-  /// A part of a compact JWE or JWS: its bytes, in base64url.
+  /// One part of a compact JWE or JWS, as the bytes decoded from base64url.
   static func base64(_ index: Int) -> Self {
     EditPart(
       get: { .bytes(Base64.decodeURLSafe($0[index]) ?? []) },

@@ -1,10 +1,10 @@
 import CBOR
 import Cryptography
 
-/// A variant's changes to stages in the making of a response.
+/// The changes that a variant makes to the stages of a response.
 ///
-/// Later stages work on the changed draft, so the rest of the response remains correct. For example, an item that is
-/// duplicated before digesting is digested and signed twice.
+/// Later stages work on the changed draft, so the rest of the response remains correct. For example, if an item is
+/// duplicated before digesting, both copies are digested and signed.
 struct MockMutation: Sendable {
   private struct Change<Draft>: Sendable {
     let stage: String
@@ -43,10 +43,10 @@ struct MockMutation: Sendable {
   }
 }
 
-/// The choices that precede the making of a response.
+/// The settings chosen before a response is made.
 struct ResponseSettings {
   var style = EncodingStyle.shortest
-  /// Seconds from the response's time to the proof's.
+  /// The proof's time minus the response's time, in seconds.
   var proofTime: Int64 = 0
 }
 
@@ -54,7 +54,7 @@ struct ResponseSettings {
 struct ResponseDraft {
   var fields: MapDraft
   let request: MockRequest
-  /// Makes another document of the first document's type, with `change` and with its own random values.
+  /// Makes another document of the first document's type. Applies `change`, and uses new random values.
   let anotherDocument: (_ label: String, _ change: MockMutation) throws -> CBORValue
 }
 
@@ -88,7 +88,7 @@ struct ItemsDraft {
     try change(&namespaces[namespace].items[item])
   }
 
-  /// The indices of that item and of its namespace.
+  /// The indices of `target` and of its namespace.
   var targetIndex: (namespace: Int, item: Int) {
     get throws {
       let element = setup.anyRequested
@@ -107,7 +107,7 @@ struct DigestsDraft {
   let items: ItemsDraft
   var namespaces: [DigestNamespace]
 
-  /// The digest of a requested element (`DocumentSetup.anyRequested`); nil removes it.
+  /// The digest of a requested element (`DocumentSetup.anyRequested`); `setTarget(nil)` removes the digest.
   func target() throws -> [UInt8]? {
     let identifier = try items.target.digestID
     return namespaces[try items.targetIndex.namespace].digests.first { $0.id == identifier }?.digest

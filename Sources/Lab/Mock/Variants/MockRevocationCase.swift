@@ -11,7 +11,7 @@ package struct MockRevocationCase: MockDeclared {
     case off
   }
 
-  /// The response, with the codes under `policy` after the lists are fetched.
+  /// The response. Its codes hold under `policy`, after the lists are fetched.
   package private(set) var variant: MockVariant
   package private(set) var policy = Policy.requireGood
   /// True if status lists may be JSON Web Tokens.
@@ -20,15 +20,15 @@ package struct MockRevocationCase: MockDeclared {
   package let allowsPlainHTTP: Bool
   /// True if the good anchor's settings require HTTPS on the standard port for revocation lists.
   package let keepsCRLsToHTTPS: Bool
-  /// True if the case holds only for a verifier that may not fetch from its own machine: a verifier in live mode.
+  /// True if the case applies only in live mode, where a verifier must not fetch from its own machine.
   package let needsLiveRules: Bool
-  /// True if the verifier sends a request.
+  /// True if the verifier asks a publisher for a list.
   package private(set) var isAsked: Bool
   private let lists: [NamedList]
 
   package var declaration: MockDeclaration { variant.declaration }
 
-  /// The served lists. No other address has a reply.
+  /// The served lists. No other address replies.
   package func publications(by authority: MockAuthority, at now: Timestamp) throws -> [MockPublication] {
     let good = lists.contains { $0.list.kind == .crl } ? [] : [NamedList(.good(.crl))]
     return try (good + lists).compactMap { try $0.publication(by: authority, at: now) }
@@ -69,7 +69,8 @@ package struct MockRevocationCase: MockDeclared {
     "revocation.document_suspended",
   ]
 
-  /// The case under a policy. `allowUndetermined` warns of an unknown status; `off` checks nothing.
+  /// The same case, with its codes under another policy. Under `allowUndetermined`, an undetermined status is only a
+  /// warning. Under `off`, revocation is not checked.
   private func under(_ policy: Policy) -> MockRevocationCase {
     let stays = policy == .off ? [] : Self.revoked
     let passing = codes.filter { $0.rawValue.hasPrefix("revocation.") && !stays.contains($0.rawValue) }
@@ -106,7 +107,7 @@ extension MockRevocationCase {
 
   package static func named(_ name: String) -> MockRevocationCase? { all.first { $0.name == name } }
 
-  /// One case of each kind, for the two policies that require less.
+  /// One case of each kind, repeated under the two weaker policies.
   private static let underPolicies = [
     "crl-signer-revoked", "crl-authority-revoked", "crl-stale", "crl-too-large", "crl-unreachable", "status-revoked",
     "status-suspended", "status-3", "status-other-subject", "status-index-beyond", "status-too-large",
@@ -115,14 +116,15 @@ extension MockRevocationCase {
   ]
 }
 
-/// A list of a case.
+/// A list that a case publishes or refers to.
 private struct NamedList {
   let list: MockList
   /// The name of a CRL's issuer (`MockAuthority.listIssuer`); nil for the good authority.
   var issuer: String?
-  /// The list's address; nil for the authority's own. An address that starts with a slash is below the authority's.
+  /// The list's address; nil for the authority's default address. An address that starts with a slash is relative to
+  /// the authority's base address.
   var address: String?
-  /// `nobody`, or a fault of `MockPublication`.
+  /// A fault of `MockPublication`, or `nobody` if nothing is published; nil to serve the list.
   var fault: String?
   /// True if the document or a certificate refers to the list.
   var isNamed = true

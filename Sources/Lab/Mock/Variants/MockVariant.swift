@@ -2,7 +2,7 @@ import Base
 
 /// A named response: correct, or wrong in one respect.
 package struct MockVariant: MockDeclared {
-  /// The responses for which a variant's codes hold, by the names in tables (see `condition`). A variant applies only
+  /// The responses for which a variant's codes hold, named as in the tables (see `condition`). A variant applies only
   /// to these responses.
   package enum Applicability: String, Sendable {
     case anyProtocol = "any_protocol"
@@ -24,9 +24,9 @@ package struct MockVariant: MockDeclared {
   package let applicability: Applicability
   /// The request that shows the variant best. The codes also hold for `MockRequest.standard`.
   package let request: MockRequest
-  /// True if the response must be verified at exactly its `now`: its dates are at the limit.
+  /// True if the response must be verified at exactly its `now`, because its dates are at the limit.
   package let needsFixedClock: Bool
-  /// True if the codes concern published lists: the response itself may be correct.
+  /// True if the codes concern published lists. The response itself may be correct.
   var isAboutLists = false
   let mutation: MockMutation
 
@@ -115,7 +115,8 @@ package struct MockVariant: MockDeclared {
 }
 
 extension MockVariant {
-  /// True if the variant's codes hold for responses over this protocol, by its name in the HTTP API.
+  /// True if the variant's codes hold for responses over this protocol. `protocolName` is the protocol's name in the
+  /// HTTP API.
   ///
   /// - Parameters:
   ///   - isEncrypted: whether the request asks for an encrypted response, if the protocol leaves the choice.
@@ -156,13 +157,13 @@ extension MockVariant {
     }
   }
 
-  /// Makes every response of the wallet, and finds variants without effect: the variant must apply to the response, and
-  /// a wrong response must differ from the correct response of the same seed.
+  /// Makes the wallet's responses, and rejects variants without effect. The variant must apply to the response. A wrong
+  /// response must differ from the correct response with the same seed.
   ///
   /// - Parameters:
   ///   - seen: the verifier's part of the response.
-  ///   - make: makes the response with these changes; the same changes make the same response.
-  /// Not optimised: Swift 6.3's optimiser, which specialises `make`, never releases the response that is only compared.
+  ///   - make: makes the response with these changes; the same changes make the same response. Not optimised: Swift
+  ///     6.3's optimiser specialises `make`, and then never releases the response that serves only for comparison.
   ///
   /// - Throws: `MockError.nothingToChange` if the variant does not apply.
   @_optimize(none)
@@ -190,6 +191,6 @@ enum MockProtocol {
   static let redirect = "openid4vp"
   static let annexB = "openid4vp-iso-18013-7-annex-b"
   static let proximity = "iso-18013-5-proximity"
-  /// A DeviceResponse over a given transcript: no protocol of the HTTP API.
+  /// A DeviceResponse over a given transcript. This is not a protocol of the HTTP API.
   static let anyTranscript = "device-response"
 }

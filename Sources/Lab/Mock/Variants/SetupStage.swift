@@ -3,7 +3,7 @@ import CBOR
 import Cryptography
 
 extension Stages {
-  /// Data, keys, certificates and dates.
+  /// The stage for a document's data, keys, certificates and dates.
   static let setup = EditStage<DocumentSetup>(
     "setup",
     setupParts.merging(certificate(\.signer.certificate, "certificate")) { $1 }
@@ -35,7 +35,7 @@ extension Stages {
   ]
 
   private static let documentActions: [String: EditAction<DocumentSetup>] = [
-    // Seconds from now: signed, validFrom, validUntil.
+    // Arguments: `signed`, `validFrom` and `validUntil`, in seconds from now.
     "validity": { setup, arguments in
       let times = try (0..<3).map { setup.now + Int64(try arguments.integer($0)) }
       setup.validity = ValidityInfo(signed: times[0], validFrom: times[1], validUntil: times[2])
@@ -46,15 +46,14 @@ extension Stages {
       setup.deviceKey = try setup.authority.seed.key("device/\(setup.data.docType)", on: curve)
     },
     "signerKeyForDevice": { setup, _ in setup.deviceKey = setup.signer.key },
-    // Elements to return or withhold: elements of a namespace, elements of the main namespace, or the requested
-    // element.
+    // The arguments identify the element to return or withhold (see `element`).
     "disclose": { $0.added.append(try $0.element($1)) },
     "withhold": { $0.withheld.append(try $0.element($1)) },
     "return": { setup, arguments in
       setup.data[setup.mainNamespace, try arguments.text(0)] = arguments(1)
       setup.added.append((setup.mainNamespace, try arguments.text(0)))
     },
-    // Returns exactly these ages.
+    // Returns exactly these age attestations.
     "attest": { setup, arguments in
       setup.data.ageThresholds = []
       for (threshold, value) in MapDraft(arguments(0)).entries {
@@ -82,7 +81,8 @@ extension Stages {
         setup.added.append((setup.mainNamespace, element.identifier))
       }
     },
-    // For a photo ID: a birth date 21 years ago, without day, month and the year's last digit; not for an mDL.
+    // Gives a photo ID a birth date 21 years ago, with the year's last digit, the month and the day masked. An mDL
+    // withholds its birth date.
     "approximateBirthDate": { setup, _ in
       setup.data.ageThresholds = []
       guard setup.mainNamespace == MockNamespace.photoID else {
@@ -95,7 +95,7 @@ extension Stages {
   ]
 
   private static let signerActions: [String: EditAction<DocumentSetup>] = [
-    // A signer on another curve, or under another anchor.
+    // Uses a signer on another curve, or under another anchor.
     "signer": { try $0.useSigner(on: Curve(edited: $1(0))) },
     "anchor": { try $0.useSigner(under: AnchorKind(edited: $1(0))) },
     "unknownRoot": { setup, _ in try setup.useUnknownRoot() },
@@ -106,7 +106,7 @@ extension Stages {
     "loop": { setup, _ in try setup.useLoop() },
     "lookAlike": { setup, _ in try setup.useLookAlike() },
     "impostor": { setup, _ in setup.signer.issuerKey = try setup.authority.impostor },
-    // Adds the anchor to the chain a number of times.
+    // Adds the anchor to the chain the given number of times.
     "addRoot": { setup, arguments in
       setup.signer.further = [[UInt8]](
         repeating: try setup.authority.goodRoot(at: setup.now), count: try arguments.integer(0))
@@ -119,7 +119,7 @@ extension Stages {
       constraints.isCritical = false
       setup.signer.intermediate?.template.extensions.append(constraints)
     },
-    // The DER of a key's algorithm, and the key.
+    // Arguments: the DER of a key's algorithm, and the key.
     "certify": { setup, arguments in
       setup.signer.certificate.certify(.init(algorithm: try arguments.bytes(0), key: try arguments.bytes(1)))
     },
@@ -128,7 +128,8 @@ extension Stages {
       setup.signer.certificate.subject.attributes.insert(
         (CertificateName.uniqueIdentifier, DER.bitString(SubjectPublicKeyInfo.der(of: decoy))), at: 0)
     },
-    // An EdDSA key cannot sign with SHA-1. The certificate then only contains the algorithm's identifier.
+    // An EdDSA key cannot sign with SHA-1. With such a key, the certificate only contains the identifier of ECDSA with
+    // SHA-1.
     "signWithSHA1": { setup, _ in
       var algorithm = CertificateAlgorithm.ecdsaWithSHA1
       if setup.signer.issuerKey.curve.family != .weierstrass { algorithm.hash = nil }
@@ -154,7 +155,8 @@ extension Stages {
 }
 
 extension DocumentSetup {
-  /// An action's element: an element of a namespace, an element of the main namespace, or the requested element.
+  /// The element that an action's arguments identify. Two arguments are a namespace and an identifier. One argument is
+  /// an identifier in the main namespace. No argument means the requested element.
   fileprivate func element(_ arguments: EditArguments) throws -> Element {
     switch arguments.values.count {
     case 0: anyRequested
@@ -206,7 +208,7 @@ extension DocumentSetup {
     ]
   }
 
-  /// Adds a root to the chain that has the anchor's name and key identifier, but another key.
+  /// Adds a root to the chain. The root has the anchor's name and key identifier, but another key.
   fileprivate mutating func useLookAlike() throws {
     let genuine = try authority.certificateIssuer(.good)
     let key = try authority.seed.key("look-alike", on: authority.issuerCurve)
@@ -228,7 +230,7 @@ extension MockAuthority {
 }
 
 extension [MockDocumentData.Namespace] {
-  /// A map of maps.
+  /// The namespaces as a map from names to maps of elements.
   var content: MapDraft {
     get {
       MapDraft(
@@ -247,7 +249,7 @@ extension [MockDocumentData.Namespace] {
 
 // MARK: Values of certificates
 
-/// The DER of each attribute, by its short name or its object identifier.
+/// Maps each attribute's short name or object identifier to its DER value.
 extension CertificateName: EditValue {
   private static let names = ["C": country, "ST": stateOrProvince, "O": organization, "CN": commonName]
 
@@ -267,7 +269,8 @@ extension CertificateName: EditValue {
   }
 }
 
-/// Extensions by name or object identifier. Each value is DER, or `{"critical": true, "value": DER}`.
+/// Maps each extension's name or object identifier to its value. Each value is DER, or `{"critical": true, "value":
+/// DER}`.
 extension [CertificateExtension] {
   private static let names = [
     "subjectKeyIdentifier": Element.subjectKeyIdentifierOID, "keyUsage": Element.keyUsageOID,

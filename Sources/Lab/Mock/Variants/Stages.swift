@@ -4,9 +4,9 @@ import Cryptography
 import Longfellow
 import LongfellowProver
 
-/// The stages in the making of a response, in their order.
+/// The stages of making a response, in order.
 enum Stages {
-  /// Every stage for tables.
+  /// Every stage that tables can change.
   static let all: [any AnyEditStage] =
     [
       settings, session, setup, items, digests, disclosure, mso, issuerAuth, issuerAuthParts, deviceAuth,
@@ -41,7 +41,7 @@ enum Stages {
   static let mso = EditStage(
     "mso", map,
     [
-      // An Edwards key has no y coordinate: its x becomes too short.
+      // An Edwards key has no y coordinate. Its x coordinate is made too short instead.
       "spoilDeviceKey": { mso, _ in
         mso.nested("deviceKeyInfo") {
           $0.nested("deviceKey") { key in
@@ -66,7 +66,7 @@ enum Stages {
       },
     ])
   static let issuerAuthParts = EditStage("issuerAuthParts", coseParts)
-  /// The device's authentication: its signature and MAC, before and after they are made, and DeviceSigned.
+  /// The stages of device authentication: its inputs, the signature and the MAC, and DeviceSigned.
   static let deviceAuth = EditStage<DeviceAuthDraft>(
     "deviceAuth",
     [
@@ -102,7 +102,7 @@ enum Stages {
       },
     ],
     [
-      // The label, and whether the issuer is untrusted.
+      // Arguments: a label for the document's seed, and whether its issuer is untrusted.
       "addDocument": { draft, arguments in
         let isUntrusted = try arguments(1).map { try Bool(edited: $0) } ?? false
         let document = try draft.anotherDocument(
@@ -182,7 +182,7 @@ enum Stages {
 
   private static let itemActions: [String: EditAction<ItemsDraft>] = [
     "removeAll": { draft, _ in draft.namespaces = [] },
-    // The same item, or an item with another value and its own digest identifier.
+    // Repeats the item, or adds an item with another value and a digest identifier of its own.
     "repeat": { draft, arguments in
       let namespace = try draft.targetIndex.namespace
       var second = try draft.target
@@ -207,7 +207,7 @@ enum Stages {
       }
       draft.namespaces[namespace].items[item].digestID = 0
     },
-    // Moves the item to this namespace, or to another namespace of the document.
+    // Moves the item to the given namespace, or by default to another namespace of the document.
     "move": { draft, arguments in
       let own = draft.setup.anyRequested.namespace
       let other = draft.setup.data.namespaces.map(\.name).first { $0 != own } ?? "org.evil.1"
@@ -224,7 +224,7 @@ enum Stages {
 }
 
 extension COSESign1Draft {
-  /// Shows an MSO with the attacker's device key.
+  /// Replaces the device key in the presented MSO by the attacker's key.
   fileprivate mutating func steal() throws {
     var mso = content
     let attacker = try MockSeed.attacker.key("device", on: .p256).publicKey
@@ -238,7 +238,7 @@ extension MockSeed {
 }
 
 extension Stages {
-  /// The document of a proof.
+  /// The stage for a document with a zero-knowledge proof.
   static let zkDocument = EditStage<ZkDocumentDraft>(
     "zkDocument", zkDocumentParts.merging(certificate(\.signer!.certificate, "certificate")) { $1 }, zkDocumentActions)
 
@@ -251,7 +251,7 @@ extension Stages {
         if case .array(let elements) = draft.namespace.value, elements.count > 1 { return draft.namespace.value }
         throw MockError.nothingToChange("only one element is proven; two are needed")
       }, set: { $0.namespace.value = try CBORValue(edited: $1) }),
-    // The offsets of the sections of both circuits' parts of the proof.
+    // The section offsets of the proof's two parts, one part for each circuit.
     "hash": .reading { offsets($0.hash) }, "signature": .reading { offsets($0.signature) },
     "circuit.hash": .reading { .text($0.circuit.hash) },
     "circuit.otherVersion": .reading { draft in
@@ -267,7 +267,7 @@ extension Stages {
   }
 
   private static let zkDocumentActions: [String: EditAction<ZkDocumentDraft>] = [
-    // Uses another signer's certificate: for that signer's key, or for a new key on a given curve.
+    // Uses another signer's certificate. With a curve as the argument, the certificate is for a new key on that curve.
     "signer": { draft, arguments in
       let issuer = try draft.authority.certificateIssuer(.good)
       var signer = try MockSigner(authority: draft.authority, under: issuer, at: draft.now)
@@ -279,7 +279,7 @@ extension Stages {
       draft.signer = signer
     },
     "impostor": { draft, _ in draft.signer?.issuerKey = try draft.authority.impostor },
-    // Moves the certificates out of the data, to a place beside the data.
+    // Moves the certificate chain from the document data to the enclosing ZkDocument.
     "moveChainOutside": { draft, _ in
       let chain = draft.data["msoX5chain"] ?? .null
       draft.data["msoX5chain"] = nil

@@ -1,17 +1,18 @@
 import Base
 import CBOR
 
-/// A table of variants, one on each line, readable without Swift and by programs in other languages.
+/// A table of variants, one per line. It can be read without Swift, and by programs in other languages.
 ///
 /// - A row is `name | edits | codes | rules | sentence`. `EditParser` reads the edits. The first code is the primary
-///   code; codes after the word `warns` warn. The rules are rows of the project's list of negative cases.
+///   code. Codes after the word `warns` are warnings. The rules are rows of the project's list of negative cases.
 /// - Words in parentheses after the name are options: the responses, the request and the clock of the variant. A line
 ///   of words in brackets gives options to the rows that follow.
-/// - `<a/b/c>` repeats the row for each word. Lists of the same length move together; lists of different lengths give
-///   all combinations, of which the longest varies last.
+/// - `<a/b/c>` repeats the row for each word. Lists of the same length advance together. Lists of different lengths
+///   give all combinations, in which the longest list varies slowest.
 /// - `let NAME = VALUE` names a value for the rows that follow. `#` begins a comment.
 ///
-/// A malformed table ends the process with the row and the column, since the table is part of the program.
+/// The table is part of the program. If it is malformed, the process ends with a message that states the row and the
+/// column.
 enum VariantTable {
   struct Row: Sendable {
     let declaration: MockDeclaration
@@ -88,7 +89,7 @@ enum VariantTable {
   }
 }
 
-/// A malformed table or edit; rows and columns count from 1.
+/// An error in a table or an edit. Rows and columns count from 1.
 struct VariantTableError: Error {
   var row = 1
   let column: Int

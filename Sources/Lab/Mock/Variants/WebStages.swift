@@ -76,7 +76,8 @@ extension Stages {
       "header": .base64(0), "encryptedKey": .base64(1), "vector": .base64(2), "ciphertext": .base64(3),
       "tag": .base64(4),
     ])
-  /// The response for the page or the response endpoint, in any web protocol, and the same unencrypted.
+  /// The response for the page or the response endpoint, over any web protocol. `clear` is the same response,
+  /// unencrypted.
   static let webData = EditStage<WebDataDraft>(
     "webData", ["": members(\.members), "clear": .reading { JSON.object($0.clear).edited }])
 

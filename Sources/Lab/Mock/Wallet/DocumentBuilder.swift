@@ -90,7 +90,7 @@ extension [IssuedNamespace] {
   }
 }
 
-/// The choices about one document before anything is signed.
+/// The settings of one document, before anything is signed.
 struct DocumentSetup: Sendable {
   typealias Element = MockRequest.Document.Element
 
@@ -108,7 +108,7 @@ struct DocumentSetup: Sendable {
   var validity: ValidityInfo
   var keyAuthorizations: CBORValue?
   var status: CBORValue?
-  /// Elements that are returned unrequested, and requested elements that are withheld.
+  /// Unrequested elements to return, and requested elements to withhold.
   var added: [Element] = []
   var withheld: [Element] = []
   /// Elements that the device signs.
@@ -139,17 +139,17 @@ struct DocumentSetup: Sendable {
     useDigests(issuing.digestAlgorithm)
   }
 
-  /// The reference time of the issuer's ages: `validFrom`, or `now` if `validFrom` is not a date.
+  /// The time at which the issuer computes the ages: `validFrom`, or `now` if `validFrom` is not a date.
   fileprivate var validityStart: Timestamp {
     if case .tagged(0, .text(let text)) = validity.validFrom, let time = Timestamp(rfc3339: text) { time } else { now }
   }
 
-  /// The namespace with the birth date, else the first.
+  /// The namespace that contains the birth date; otherwise the first namespace.
   var mainNamespace: String {
     data.namespaces.first { $0["birth_date"] != nil }?.name ?? data.namespaces.first?.name ?? "org.example.empty"
   }
 
-  /// The requested element that variants change: the first requested element that the document has.
+  /// The element that variants change: the document's first requested element that is not an age attestation.
   var anyRequested: Element {
     requested.elements.first { data[$0.namespace, $0.identifier] != nil && ageThreshold(of: $0.identifier) == nil }
       ?? (mainNamespace, data.namespaces.first { $0.name == mainNamespace }?.elements.first?.identifier ?? "none")
@@ -183,7 +183,7 @@ struct DocumentSetup: Sendable {
   }
 }
 
-/// The parts of DeviceSigned (ISO/IEC 18013-5, 9.1.3) before the device signs, or authenticates by a MAC.
+/// The parts of DeviceSigned (ISO/IEC 18013-5, 9.1.3), before the signature or MAC is made.
 struct DeviceAuthDraft: Sendable {
   /// The response's own seed.
   let seed: MockSeed
@@ -194,11 +194,11 @@ struct DeviceAuthDraft: Sendable {
   var key: PrivateKey
   var hasSignature = true
   var hasMAC = false
-  /// The reader's key for agreeing on the MAC key; nil for a key that nobody has.
+  /// The reader's public key for deriving the MAC key; nil to use a key that no reader has.
   var readerKey: PublicKey?
-  /// The `info` of the MAC key's derivation.
+  /// The HKDF `info` for deriving the MAC key.
   var macKeyInfo = "EMacKey"
-  /// The number of bytes of the MAC that are sent.
+  /// The number of MAC bytes to send.
   var macLength: Int64 = 32
   var style = EncodingStyle.shortest
 
@@ -222,7 +222,7 @@ struct DeviceAuthDraft: Sendable {
     return parts
   }
 
-  /// EMacKey (ISO/IEC 18013-5, 9.1.3.5). The salt of its derivation is SHA-256(SessionTranscriptBytes).
+  /// EMacKey (ISO/IEC 18013-5, 9.1.3.5). It is derived with the salt SHA-256(SessionTranscriptBytes).
   private func macKey() throws -> [UInt8] {
     let curve = key.curve.family == .edwards ? Curve.p256 : key.curve
     let peer = try readerKey ?? seed.key("absent reader", on: curve).publicKey

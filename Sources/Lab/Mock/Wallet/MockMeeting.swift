@@ -2,8 +2,8 @@ import Base
 import CBOR
 import Cryptography
 
-/// A mock reader's meeting with the mock wallet, by QR code (ISO/IEC 18013-5:2021, 8.2.1.1 and 9.1.1): all that the
-/// reader submits.
+/// A mock reader's session with the mock wallet, started by QR code (ISO/IEC 18013-5:2021, 8.2.1.1 and 9.1.1). It
+/// contains everything that the reader submits.
 ///
 /// The session encryption does not share the verifier's code, so that tests reveal mistakes in that code.
 package struct MockMeeting: Sendable {
@@ -23,7 +23,7 @@ extension MockWallet {
   /// - Parameters:
   ///   - deviceRequest: the encoded DeviceRequest that the reader sends.
   ///   - request: the elements that the person agrees to disclose; nil for all.
-  ///   - occasion: a text that differs for each meeting. So the keys differ too.
+  ///   - occasion: a text that differs for each meeting. Each meeting therefore has its own keys.
   /// - Throws: `MockError` if the request cannot be read, or the wallet has none of the documents.
   package func meet(
     readerAsking deviceRequest: [UInt8], request: MockRequest? = nil, occasion: [UInt8],
@@ -95,6 +95,6 @@ private struct MockSessionKeys {
     return try HKDF.deriveKey(from: SecretBytes(copying: secret), salt: salt, info: Array(info.utf8), length: 32)
   }
 
-  /// Eight bytes for the sender, then the counter of its messages, from 1.
+  /// Eight bytes that identify the sender, then the sender's message counter, which starts at 1.
   private func nonce(of side: Side) -> [UInt8] { [0, 0, 0, 0, 0, 0, 0, side.rawValue, 0, 0, 0, 1] }
 }

@@ -10,12 +10,12 @@ import LongfellowProver
 package final class MockProver: Sendable {
   private let circuits: CircuitLibrary
   private let provers = Locked<[KnownCircuit: LongfellowProver]>([:])
-  /// The last two proofs: a correct proof, which many variants repeat, and a proof of another statement.
+  /// The last two proofs: the correct proof that many variants share, and a proof of another statement.
   private let last = Locked<[(statement: [UInt8], proof: LongfellowProver.Proof)]>([])
 
   package init(circuits: CircuitLibrary) { self.circuits = circuits }
 
-  /// True if there is an offered circuit for this number of elements.
+  /// True if the request offers an available circuit for its number of elements.
   func canProve(_ document: MockRequest.Document) -> Bool { circuit(for: document) != nil }
 
   private func circuit(for document: MockRequest.Document) -> KnownCircuit? {
@@ -24,7 +24,7 @@ package final class MockProver: Sendable {
     return document.circuits.first { $0.elements == count && available.contains($0) }
   }
 
-  /// A ZkDocument (ISO/IEC 18013-5, second edition) about a document for the same request.
+  /// Makes a ZkDocument (ISO/IEC 18013-5, second edition) that proves the requested elements of a document.
   ///
   /// - Throws: `MockError` if the document cannot be proven.
   func zkDocument(
@@ -87,11 +87,11 @@ struct ZkDocumentDraft {
   /// ZkDocumentData.
   var data: MapDraft
   var proof: [UInt8]
-  /// The sections of both circuits' parts of the correct proof.
+  /// The sections of the correct proof's two parts, one part for each circuit.
   let hash, signature: ProofSections
-  /// A signer whose certificates replace the correct certificates; nil to keep the correct certificates.
+  /// The signer of replacement certificates; nil to keep the correct certificates.
   var signer: MockSigner?
-  /// Replaces data and proof; nil to keep them.
+  /// The fields that replace data and proof; nil to keep both.
   var document: MapDraft?
 
   var fields: MapDraft { document ?? MapDraft([("documentData", .embedded(data.value)), ("proof", .bytes(proof))]) }

@@ -10,12 +10,12 @@ package struct MockWallet: Sendable {
   package let authority: MockAuthority
   package let documents: [MockDocumentData]
   package let deviceCurve: Curve
-  /// The authority's choices for the documents.
+  /// The authority's settings for issuing the documents.
   package let issuing: MockIssuing
   /// Makes zero-knowledge proofs; nil for a wallet that makes none.
   package let prover: MockProver?
-  /// Whether the wallet fulfils a DCQL query in full or not at all, as OpenID4VP 1.0, 6.4.2 prescribes. If false, the
-  /// wallet also responds in part, so that a rejection can be tested.
+  /// True if the wallet fulfils a DCQL query only in full, as OpenID4VP 1.0, 6.4.2 prescribes. If false, the wallet
+  /// also responds in part, so that a rejection can be tested.
   package var answersOnlyInFull = false
 
   package init(
@@ -81,7 +81,8 @@ package struct MockWallet: Sendable {
     try authority.seed.child("answer", context: transcript)
   }
 
-  /// - Parameter whole: the session's whole request, if this is one of several DeviceResponses; nil for `request`.
+  /// - Parameter whole: the session's whole request if it gets several DeviceResponses; nil if `request` is the whole
+  ///   request.
   func deviceResponse(
     _ request: MockRequest, of whole: MockRequest? = nil, transcript: [UInt8],
     authentication: MockDeviceAuthentication, readerKey: PublicKey? = nil, mutation: MockMutation, documentLimit: Int,
@@ -129,8 +130,8 @@ package struct MockWallet: Sendable {
     return bytes
   }
 
-  /// The document for a request, and its index among the documents of its type. If the wallet has too few, the last
-  /// document is used again.
+  /// The document for a request, with the document's index among the wallet's documents of that type. If the wallet has
+  /// too few documents, its last document is used again.
   func document(for requested: MockRequest.Document) -> (copy: Int, data: MockDocumentData)? {
     let copies = documents.filter { $0.docType == requested.docType }
     return copies.isEmpty
@@ -143,7 +144,7 @@ package struct MockRequest: Sendable {
   package struct Document: Sendable {
     package var docType: String
     package var elements: [Element]
-    /// The NN of every question "is at least NN years old".
+    /// The requested age thresholds: NN in "is at least NN years old".
     package var ageOver: [Int]
     /// The circuits that are offered for a proof; empty if no proof is requested.
     package var circuits: [KnownCircuit] = []
@@ -151,9 +152,9 @@ package struct MockRequest: Sendable {
     package var requiresProof = false
     /// Sets of elements that may replace a missing element (ISO/IEC 18013-5, second edition, 10.2.4).
     var substitutes: [(requested: Element, sets: [[Element]])] = []
-    /// Sets of elements. The wallet returns one of them (OpenID4VP 1.0, 6.4.1); if empty, all elements.
+    /// Sets of elements. The wallet returns one set (OpenID4VP 1.0, 6.4.1). Without sets, it returns all elements.
     var claimSets: [[Element]] = []
-    /// The index of the document among the wallet's documents of the type.
+    /// The document's index among the wallet's documents of its type.
     package var copy = 0
 
     package typealias Element = (namespace: String, identifier: String)
@@ -199,10 +200,10 @@ package struct MockRequest: Sendable {
 
   package static let photoID = MockRequest(documents: [.standardPhotoID])
 
-  /// The age of 18 of an mDL's holder, shown only by a proof.
+  /// A request for proof that an mDL's holder is at least 18. Only a zero-knowledge proof is accepted.
   package static let proofOfAge = MockRequest(documents: [.proven(elements: [], ageOver: [18])])
 
-  /// Two texts of an mDL, shown only by a proof.
+  /// A request for two text elements of an mDL. Only a zero-knowledge proof is accepted.
   package static let proofOfNames = MockRequest(documents: [
     .proven(elements: ["issuing_country", "issuing_jurisdiction"], ageOver: [])
   ])
@@ -220,7 +221,7 @@ extension MockRequest.Document {
     ].map { (MockNamespace.mDL, $0) },
     ageOver: [21])
 
-  /// Elements of an mDL. Only a proof is accepted, by any circuit that fits.
+  /// Elements of an mDL. Only a proof is accepted, made with any circuit for this number of elements.
   package static func proven(elements: [String], ageOver: [Int]) -> MockRequest.Document {
     var document = MockRequest.Document(
       docType: MockDocType.mDL, elements: elements.map { (MockNamespace.mDL, $0) }, ageOver: ageOver)
@@ -239,10 +240,10 @@ extension MockRequest.Document {
 
 /// A wallet's response.
 package struct MockWalletResponse: Sendable {
-  /// The bytes that are sent: the Apple envelope, or the DeviceResponse.
+  /// The bytes that the wallet sends: the Apple envelope, or the DeviceResponse.
   package let bytes: [UInt8]
   package let deviceResponse: [UInt8]
-  /// The verifier's transcript, even if the variant used another.
+  /// The verifier's transcript, even if the variant uses another transcript.
   package let sessionTranscript: [UInt8]
   package let variant: MockVariant
 }

@@ -1,11 +1,12 @@
 import Base
 
-/// A model of a published wallet's responses, derived from its code or from runs. All models share an algorithm; each
-/// has a row of differences.
+/// A model of a published wallet's responses, derived from its code or from runs. All models share one algorithm. Each
+/// model has a row with its differences.
 package struct WalletModel: Sendable {
   /// The rules for a DeviceRequest of one version.
   struct Reading: Sendable {
-    /// Whether the wallet takes only the first document request; whether it takes either all requests or none.
+    /// `takesFirst`: the wallet fulfils only the first document request. `takesAll`: the wallet fulfils all requests or
+    /// none.
     var takesFirst = false, takesAll = false
     /// Whether the wallet returns a document only if it is complete. If false, one element is enough, and substitutes
     /// are ignored.
@@ -42,7 +43,7 @@ package struct WalletModel: Sendable {
     WalletModel("Google Wallet"),
   ]
 
-  /// The elements `[namespace, identifier]` of each document type that a person has.
+  /// The elements that a person has for each document type, as `[namespace, identifier]`.
   package typealias Held = [String: Set<[String]>]
 
   /// A DeviceRequest, or `dcql_query`.

@@ -5,8 +5,7 @@ import Mdoc
 import Mock
 import Sessions
 
-/// Test mode's pages for trying the server, `/playground`, `/check` and `/wallet`: the pages, their files and their
-/// configuration.
+/// Routes for test mode's pages `/playground`, `/check` and `/wallet`, and for the pages' files and configuration.
 enum PlaygroundRoutes {
   /// - Parameter apiKey: test mode's key. The page acts as a relying party's backend. A real backend never gives its
   ///   key to a page.
@@ -60,7 +59,7 @@ enum PlaygroundRoutes {
   ].joined(separator: "; ")
 }
 
-/// A file of the page, from the folder `Assets`, embedded in the program by the package's build rule.
+/// A file of a playground page, from the folder `Assets`. The package's build rule embeds the file in the program.
 struct PlaygroundAsset: Sendable {
   let path: String
   /// The name of the operation in the OpenAPI description.
@@ -163,8 +162,8 @@ enum PlaygroundConfiguration {
     }
   }
 
-  /// Ready-made requests for documents of the mock wallet. If circuits are available, there is also a request for a
-  /// proof.
+  /// Ready-made requests for documents of the mock wallet. If circuits are available, the list also contains a request
+  /// for a proof.
   private static func presets(_ offered: [String], circuits: CircuitLibrary?) -> JSON {
     var presets = [
       preset("over-18", "Over 18", "a driving licence, yes or no", [driving([], ages: [18])], inApp: true),
@@ -234,7 +233,7 @@ enum PlaygroundConfiguration {
     ])
   }
 
-  /// The catalogue: one entry for each spelling of a document type, with the elements that are selected at first.
+  /// The catalogue: one entry for each spelling of a document type, with its initially selected elements.
   private static let documents: JSON = .array(
     DocTypeCatalogue.all.flatMap { definition -> [JSON] in
       let described = CatalogueRendering.json(definition).object ?? []

@@ -54,9 +54,9 @@ extension BugClass {
 
 extension TestVector.Importance {
   /// Variants and cases whose verdict is a choice of this project. Limits of other verifiers may be wider. RFC 7516, 4
-  /// also allows a reader to take the last of two equal members, and not to support `zip`. Some wallets wrap
-  /// unencrypted parameters in a JWT. ISO/IEC 18013-5 has no fractions of seconds, and no clock skew. A verifier may
-  /// refuse a proof that it did not ask for.
+  /// also allows a reader to use the last of two members with the same name, and to leave `zip` unsupported. Some
+  /// wallets wrap unencrypted parameters in a JWT. ISO/IEC 18013-5 has no fractions of seconds, and no clock skew. A
+  /// verifier may refuse a proof that it did not ask for.
   package static let choices: Set<String> = [
     "dates-with-fraction",
     "chain-100", "signer-20-kilobytes", "signer-1-megabyte", "cbor-too-many-items", "cbor-nested-embedded",

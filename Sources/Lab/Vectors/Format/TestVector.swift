@@ -8,7 +8,7 @@ package struct TestVector: Sendable, Hashable {
   package var id = ""
   /// The fault in one sentence.
   package var description = ""
-  /// The clause that decides it.
+  /// The clause that decides the expected verdict.
   package var reference = ""
   /// Rows of the list of negative cases.
   package var cases: [String] = []
@@ -116,7 +116,7 @@ extension TestVector {
     "id", "description", "reference", "cases", "flags", "importance", "features", "input", "generator", "expect",
   ]
 
-  /// The members of a session follow from the protocol.
+  /// The protocol determines the members of a session.
   package static let shape = Shape.chosen(
     by: "protocol", VectorSession.protocolNames.map { ($0, shape(of: $0)) }, of: { $0.session.protocolName })
 

@@ -1,6 +1,6 @@
 import Base
 
-// Shapes declare the corpus' files once: each reads, writes and describes itself.
+// Each form of the corpus' files is declared once, as a shape. The shape reads, writes and describes the form.
 
 /// A member of an object of the corpus.
 struct Member<Root: Sendable>: Sendable {
@@ -100,7 +100,7 @@ extension Shape {
     }
   }
 
-  /// The same form with an additional rule on the JSON, which the schema does not state.
+  /// The same form, with an additional rule for the JSON. The schema does not state this rule.
   func holding(
     _ rule: @escaping @Sendable (_ json: JSON, _ pointer: String, inout Faults) -> Void
   ) -> Shape {
@@ -113,7 +113,7 @@ extension Shape {
     }
   }
 
-  /// The same object with exactly one of the members.
+  /// The same object, which must contain exactly one of these members.
   func withOne(of names: String...) -> Shape {
     let forms = names.map { JSON.object([.init("required", .strings([$0]))]) }
     return described(by: schema.with("oneOf", .array(forms))).holding { json, pointer, faults in
@@ -126,10 +126,11 @@ extension Shape {
   }
 
   var elements: Shape<[Value]> { list(atLeast: 0).described(by: .list(of: schema)) }
-  /// A list of different elements. Only the schema states this: reading does not check it.
+  /// A list without duplicate elements. Only the schema states this: reading does not check it.
   var set: Shape<[Value]> { elements.described(by: Schema.list(of: schema).with("uniqueItems", true)) }
 
-  /// The form of another type. `make` returns nil for an invalid value. `problem` then states the requirement.
+  /// The same form for values of another type. `make` returns nil for an invalid value. `problem` then states the
+  /// requirement.
   func map<Other>(
     _ make: @escaping @Sendable (Value) -> Other?, _ problem: String, back: @escaping @Sendable (Other) -> Value
   ) -> Shape<Other> {

@@ -1,7 +1,7 @@
 import Base
 
-/// The bytes of a response. They are stored, or only described if they are large and repetitive, or similar to another
-/// vector's bytes.
+/// The bytes of a response. A file stores the bytes, or only describes them. It describes bytes that are large and
+/// repetitive, or similar to another vector's bytes.
 package struct VectorInput: Sendable, Hashable {
   /// Bytes, repeated `times` times.
   package struct Part: Sendable, Hashable {
@@ -13,7 +13,7 @@ package struct VectorInput: Sendable, Hashable {
     package init(_ bytes: [UInt8], times: Int = 1) { (self.bytes, self.times) = (bytes, times) }
   }
 
-  /// A range of the input of another vector of the same group.
+  /// A range of another vector's input. Both vectors are in the same group.
   package struct Origin: Sendable, Hashable {
     package var vector = ""
     package var offset = 0
@@ -26,7 +26,7 @@ package struct VectorInput: Sendable, Hashable {
 
   package init(parts: [Part] = []) { self.parts = parts }
 
-  /// True if the file describes the bytes instead of holding them.
+  /// True if the file describes the bytes instead of containing them.
   package var isGenerated: Bool { parts.count != 1 || parts[0].times != 1 || parts[0].origin != nil }
 
   package var count: Int { parts.reduce(0) { $0 + $1.bytes.count * $1.times } }
@@ -45,7 +45,7 @@ package struct VectorInput: Sendable, Hashable {
     return output
   }
 
-  /// The same bytes, stored.
+  /// The same bytes, stored in full.
   var inFull: VectorInput { parts.isEmpty ? self : VectorInput(parts: [Part(bytes)]) }
 }
 
@@ -69,7 +69,7 @@ extension VectorInput {
   /// A generator of repeated bytes.
   static let parts = bounded(partShape)
 
-  /// A generator of repeated bytes and of copies. The bytes of copies are missing until `copying(from:)`.
+  /// A generator of repeated bytes and of copies. Copies have no bytes until `copying(from:)` is called.
   static let partsOrCopies = bounded(
     Shape<Part>(.oneOf([partShape.schema, copyShape.schema])) { json, pointer, faults in
       (json["vector"] == nil ? partShape : copyShape).read(json, pointer, &faults)
@@ -94,7 +94,8 @@ extension VectorInput {
     }
   }
 
-  /// The input with the bytes of its copies. Other vectors must have these bytes.
+  /// Returns the input after filling in the bytes of its copies. Throws an error unless other vectors contain these
+  /// bytes.
   func copying(from inputs: TestVector.InputLookup) throws(VectorError) -> VectorInput {
     var copy = self
     for (index, part) in parts.enumerated() {

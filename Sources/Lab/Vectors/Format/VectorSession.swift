@@ -35,7 +35,7 @@ package enum VectorSession: Sendable, Hashable {
 
   /// ISO/IEC TS 18013-7, Annex C.
   package struct AnnexC: Sendable, Hashable {
-    /// The base64url text that was sent. The transcript hashes it unchanged.
+    /// The base64url text of EncryptionInfo, as sent to the wallet. The transcript hashes it unchanged.
     package var encryptionInfo = ""
     package var origin = ""
     /// The P-256 scalar that decrypts the response.
@@ -48,9 +48,9 @@ package enum VectorSession: Sendable, Hashable {
     /// The protocol's name in the HTTP API. The name states the channel of the request and the response.
     package let protocolName: String
     package var nonce = ""
-    /// The website, over the Digital Credentials API; otherwise empty.
+    /// The website's origin over the Digital Credentials API; otherwise empty.
     package var origin = ""
-    /// The client identifier. Like the next two members, it is empty except for a redirect.
+    /// The client identifier. This member and the next two are empty unless the protocol uses a redirect.
     package var clientID = ""
     package var responseURI = ""
     package var state: String?

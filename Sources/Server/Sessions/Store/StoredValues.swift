@@ -24,11 +24,20 @@ package struct StoredShape<Value>: Sendable {
 }
 
 extension StoredShape {
-  struct Member<Part>: Sendable {
+  /// A class, since generic code would copy a structure for each value that is read or written.
+  final class Member<Part>: Sendable {
     let name: String
     /// Nil if the member is omitted.
     let write: @Sendable (Value) -> JSON?
     let read: @Sendable (JSON?) -> Part?
+
+    init(
+      name: String, write: @escaping @Sendable (Value) -> JSON?, read: @escaping @Sendable (JSON?) -> Part?
+    ) {
+      self.name = name
+      self.write = write
+      self.read = read
+    }
 
     fileprivate func part(of json: JSON) throws -> Part {
       guard let part = read(json[name]) else { throw StoreError.corrupt(name) }
@@ -37,10 +46,12 @@ extension StoredShape {
   }
 
   init<each Part>(_ make: @escaping @Sendable (repeat each Part) -> Value, _ members: repeat Member<each Part>) {
-    self.init { value in
+    var writers: [(name: String, write: @Sendable (Value) -> JSON?)] = []
+    for member in repeat each members { writers.append((member.name, member.write)) }
+    self.init { [writers] value in
       var written: [JSON.Member] = []
-      for member in repeat each members {
-        if let json = member.write(value) { written.append(JSON.Member(member.name, json)) }
+      for writer in writers {
+        if let json = writer.write(value) { written.append(JSON.Member(writer.name, json)) }
       }
       return .object(written)
     } read: { json in
@@ -50,7 +61,7 @@ extension StoredShape {
 }
 
 extension StoredShape.Member {
-  init(_ name: String, _ get: @escaping @Sendable (Value) -> Part) where Part: StoredValue {
+  convenience init(_ name: String, _ get: @escaping @Sendable (Value) -> Part) where Part: StoredValue {
     self.init(name: name, write: { get($0).storedJSON }, read: { $0.flatMap(Part.init(storedJSON:)) })
   }
 

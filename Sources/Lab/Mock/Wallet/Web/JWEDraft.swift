@@ -1,16 +1,16 @@
 import Base
 import Cryptography
 
-/// The parts of a compact JWE, by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6).
+/// The parts of a compact JWE, encrypted by ECDH-ES in direct mode with AES-GCM (RFC 7516, 7.1; RFC 7518, 4.6).
 struct JWEDraft: Sendable {
   /// The response's own seed.
   let seed: MockSeed
-  /// The header's members, in order. Names may be duplicate. The initialiser adds `epk` at the end.
+  /// The header's members, in order. Duplicate names are allowed. The initialiser adds `epk` at the end.
   var header: [JSON.Member]
   var payload: [UInt8]
   var recipientKey: PublicKey
   var ephemeralKey: PrivateKey
-  /// Bytes that replace the header's; nil to keep the correct bytes.
+  /// Bytes that replace the header; nil to keep the correct header.
   var otherHeader: [UInt8]?
 
   /// - Parameter encryption: `A128GCM` or `A256GCM`.
@@ -31,7 +31,7 @@ struct JWEDraft: Sendable {
   /// The five parts, each in base64url: header, encrypted key (empty), initialization vector, ciphertext, tag.
   func parts() throws -> [String] {
     let protected = Base64.encodeURLSafe(otherHeader ?? JSON.object(header).serialized())
-    // Two headers with the same payload must not share a nonce either.
+    // Two messages with the same payload and different headers must not share a nonce either.
     let vector = try seed.child("jwe vector", context: Array(protected.utf8) + payload)
       .bytes("iv", count: AESGCM.nonceLength)
     let sealed = try AESGCM.seal(
@@ -61,7 +61,7 @@ struct JWEDraft: Sendable {
   }
 }
 
-/// A P-256 key as JSON (RFC 7517), without the verifier's code.
+/// A P-256 key as JSON (RFC 7517). It does not use the verifier's code.
 package struct MockJWK: Sendable {
   let key: PublicKey
   let keyID: String?
@@ -101,7 +101,7 @@ package struct MockRequestKey: Sendable {
     key = try authority.seed.key("request objects", on: curve)
   }
 
-  /// `wallet_metadata`, as from the wallet of the EUDI reference implementation.
+  /// `wallet_metadata`, as the wallet of the EUDI reference implementation sends it.
   package var metadata: JSON {
     let jwk = MockJWK.json(of: key.publicKey).object ?? []
     return [

@@ -4,7 +4,8 @@ import Cryptography
 
 extension MockWallet {
   /// The response to a request of the Digital Credentials API: `org-iso-mdoc` (ISO/IEC TS 18013-7, Annex C) or one of
-  /// OpenID4VP's protocols. If one document is enough, it has the wallet's first document; otherwise all.
+  /// OpenID4VP's protocols. If one document is enough, the response contains only the wallet's first document.
+  /// Otherwise it contains all requested documents.
   ///
   /// - Parameters:
   ///   - data: `data` of the entry in `requests`.
@@ -21,8 +22,8 @@ extension MockWallet {
     return try answer(parsed, request: request, authentication: authentication, variant: variant, at: now)
   }
 
-  /// The response to a request object (RFC 9101), for its `response_uri`. The protocol is OpenID4VP 1.0, or ISO/IEC TS
-  /// 18013-7, Annex B, if the object has a presentation definition.
+  /// The response to a request object (RFC 9101), for its `response_uri`. If the object has a presentation definition,
+  /// the protocol is ISO/IEC TS 18013-7, Annex B. Otherwise it is OpenID4VP 1.0.
   package func answer(
     requestObject: [UInt8], request: MockRequest? = nil, authentication: MockWebAuthentication = .signature,
     variant: MockVariant = .good, at now: Timestamp
@@ -93,16 +94,16 @@ extension MockRequest {
 
 /// A wallet's response to a web protocol's request.
 package struct MockWebResponse: Sendable {
-  /// `data` of the DigitalCredential; or the fields of a posted form, which are all strings.
+  /// `data` of the DigitalCredential, or the fields of a posted form. Form fields are all strings.
   package let data: JSON
   /// The DeviceResponses before encryption: one, or one for each query.
   package let deviceResponses: [[UInt8]]
-  /// The verifier's transcript, even if the variant used another.
+  /// The verifier's transcript, even if the variant uses another transcript.
   package let sessionTranscript: [UInt8]
   package let variant: MockVariant
 }
 
-/// The device's proof, over a web protocol, that it holds its key.
+/// The device's proof of possession of its key, over a web protocol.
 package enum MockWebAuthentication: String, Sendable, CaseIterable {
   case signature
   /// A MAC with the verifier's encryption key as the reader key (OpenID4VP 1.0, B.2.5).

@@ -165,7 +165,7 @@ struct OpenID4VPDraft: Sendable {
 
 /// The members of an authorization response (OpenID4VP 1.0, 8.1), before it is encrypted or posted.
 struct AuthorizationResponseDraft: Sendable {
-  /// `vp_token`: arrays of presentations in base64url by the query's id. In Annex B, a single presentation.
+  /// `vp_token`: for each query's id, an array of presentations in base64url. In Annex B, a single presentation.
   var token: JSON?
   var state: String?
   /// `presentation_submission` (Annex B).

@@ -15,7 +15,7 @@ struct RequestedDocuments: Sendable {
   var alternatives: [[Int]] = []
   /// The version of a DeviceRequest.
   var version = "1.1"
-  /// True if the request itself has the sets.
+  /// True if the request itself specifies sets of documents.
   var namesSets = true
 
   var request: MockRequest { MockRequest(documents: queries.map(\.document)) }
@@ -45,7 +45,7 @@ struct RequestedDocuments: Sendable {
   /// first set whose document types it has, so that a rejection can be tested. Otherwise returns the wallet's documents
   /// of the first set.
   ///
-  /// - Parameter inFull: whether the wallet satisfies a set in full, or refuses.
+  /// - Parameter inFull: true if the wallet refuses a request that it cannot satisfy in full.
   /// - Throws: `MockError.noRequestedDocument` if the wallet has none of the documents, or refuses.
   func chosen(by wallet: MockWallet, inFull: Bool = false, at now: Timestamp) throws -> [Query] {
     let held = queries.map { wallet.holds($0.document) }
@@ -107,7 +107,8 @@ extension RequestedDocuments {
     return parts.count == 2 ? (parts[0], parts[1]) : nil
   }
 
-  /// Every combination of one set from each group, without unknown indices; all queries if there is no group.
+  /// Every combination of one set from each group. Sets with unknown indices are omitted. Without groups, the only
+  /// combination is all queries.
   private func product(_ groups: [[[Int]]]) -> [[Int]] {
     guard !groups.isEmpty else { return [Array(queries.indices)] }
     return groups.reduce([[]]) { found, sets in
@@ -147,7 +148,7 @@ extension MockWallet {
     return copy
   }
 
-  /// True if the wallet has the document, and can prove it if only a proof is accepted.
+  /// True if the wallet has the document. If only a proof is accepted, the wallet must also be able to make this proof.
   func holds(_ document: MockRequest.Document) -> Bool {
     documents.contains { $0.docType == document.docType }
       && (!document.requiresProof || prover?.canProve(document) == true)
