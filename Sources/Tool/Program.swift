@@ -15,7 +15,7 @@ struct MdocTool {
   }
 }
 
-/// `mdoc` without its process: tests run every verb with arguments and a console.
+/// The `mdoc` program, independent of its process. Tests run every verb with arguments and a console.
 enum Program {
   /// All verbs. A new verb needs one line here.
   static let root = Command(
@@ -67,20 +67,20 @@ enum Program {
 enum ExitStatus: Int32, Sendable {
   /// The response is verified, or the verb has done its work.
   case done = 0
-  /// The wallet's response was rejected or declined; also for a malformed response.
+  /// The wallet's response is rejected or malformed, or the wallet declined the request.
   case rejected = 1
-  /// The response is genuine but discloses nothing: no requested element, and no age.
+  /// The response is genuine, but discloses neither a requested element nor an age.
   case nothingDisclosed = 3
   case usage = 64
   /// One of the caller's own files cannot be read or has the wrong content.
   case unreadable = 65
   case `internal` = 70
-  /// The same call may succeed later.
+  /// A temporary failure: the same call may succeed later.
   case temporary = 75
   case configuration = 78
 }
 
-/// The reason why a verb could not do its work: a message of one line, and the exit status.
+/// The reason why a verb failed: a one-line message and the exit status.
 struct Failure: Error, Sendable, Equatable {
   let status: ExitStatus
   let message: String
@@ -91,7 +91,7 @@ struct Failure: Error, Sendable, Equatable {
   static func temporary(_ message: String) -> Failure { Failure(status: .temporary, message: message) }
   static func configuration(_ message: String) -> Failure { Failure(status: .configuration, message: message) }
 
-  /// An unknown name, with the nearest known name.
+  /// The failure for an unknown name. It suggests the nearest known name.
   static func unknown(_ kind: String, _ name: String, among names: [String], or hint: String = "") -> Failure {
     .usage(
       "there is no \(kind) \(name)" + (Spelling.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? "")

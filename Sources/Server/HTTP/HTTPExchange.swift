@@ -133,8 +133,9 @@ final class HTTPExchange: Sendable {
 /// An exchange is held from its suspension until `MHD_resume_connection` has *returned*. Once this object is closed and
 /// empty, no connection is suspended and no thread uses the daemon.
 final class SuspendedExchanges: Sendable {
-  /// libmicrohttpd's pointer to a connection. The pointer can be Sendable. It is only passed to MHD_resume_connection,
-  /// which any thread may call. Until that call a suspended connection is neither closed nor freed.
+  /// libmicrohttpd's pointer to a connection.
+  // Sendable by use: the pointer is only passed to MHD_resume_connection, which any thread may call. Until that call
+  // a suspended connection is neither closed nor freed.
   struct Handle: @unchecked Sendable {
     let pointer: OpaquePointer
   }

@@ -2,8 +2,9 @@ import Base
 import CMicrohttpd
 import Glibc
 
-/// The running libmicrohttpd daemon, which is started once and stopped once. Sendable by use: only the task that stops
-/// the server passes the pointer to MHD_stop_daemon. libmicrohttpd allows this call on any thread.
+/// The running libmicrohttpd daemon, which is started once and stopped once.
+// Sendable by use: only the task that stops the server passes the pointer to MHD_stop_daemon. libmicrohttpd allows this
+// call on any thread.
 final class MicrohttpdDaemon: @unchecked Sendable {
   private let daemon: OpaquePointer
   /// The listening socket, which libmicrohttpd closes when it stops.

@@ -245,8 +245,8 @@ private struct Job {
   var flow: Flow { work?.flow ?? .house }
 }
 
-/// A queue for any number of threads, in which flows take turns. Sendable by use: `jobs` is accessed only while the
-/// mutex is locked.
+/// A queue for any number of threads, in which flows take turns.
+// Sendable by use: `jobs` is accessed only while the mutex is locked.
 private final class JobQueue: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let isFilled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -5,9 +5,9 @@ import Glibc
 
 /// The certificate and key that a server presents. They can be replaced while the server runs. libmicrohttpd's callback
 /// gets no context from the caller. Each libmicrohttpd thread therefore serves one server and stores a pointer to that
-/// server's identities. Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads
-/// the memory behind these pointers. It may use keys and certificates on any number of threads as long as they are not
-/// changed.
+/// server's identities.
+// Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads the memory behind these
+// pointers. It may use keys and certificates on any number of threads as long as they are not changed.
 package final class TLSIdentities: @unchecked Sendable {
   /// TLS 1.2 and 1.3 with ephemeral elliptic-curve keys and authenticated ciphers only (RFC 9325, 4.2), fastest first.
   package static let priorities =

@@ -3,10 +3,10 @@ import CCurl
 import Glibc
 import Trust
 
-/// The thread that runs all transfers with libcurl's multi interface. No transfer blocks the thread. Unchecked, since
-/// the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`. As an exception, any thread
-/// may call `curl_multi_wakeup` (curl_multi_wakeup(3)) while the inbox is locked and open. The thread frees `multi`
-/// only after it has seen the inbox closed.
+/// The thread that runs all transfers with libcurl's multi interface. No transfer blocks the thread.
+// Unchecked, since the compiler does not see into libcurl. Only the thread uses `transfers` and `multi`. As an
+// exception, any thread may call `curl_multi_wakeup` (curl_multi_wakeup(3)) while the inbox is locked and open. The
+// thread frees `multi` only after it has seen the inbox closed.
 final class TransferThread: @unchecked Sendable {
   private struct Inbox {
     var waiting: [FetchTicket] = []

@@ -12,10 +12,10 @@ struct ListFile: Sendable {
   let format: Format
   let bytes: [UInt8]
 
-  /// Nil if the content has the outer form of neither list.
+  /// Nil if the content has the outer form of neither a VICAL nor a list of trusted entities.
   init?(_ bytes: [UInt8]) {
-    // COSE_Sign1 is an array of four items, of definite (0x84) or indefinite (0x9f) length. No text begins with either
-    // byte.
+    // COSE_Sign1 is an array of four items, of definite (0x84) or indefinite (0x9f) length. No UTF-8 text begins with
+    // either byte.
     if bytes.first == 0x84 || bytes.first == 0x9f {
       format = .vical
     } else {
@@ -41,7 +41,7 @@ struct ListFile: Sendable {
     /// True if the given signer anchor is the signer's own certificate.
     var isSignedByItsAnchor: Bool { isAccepted && signerPath.count == 1 }
 
-    /// A human-readable text about the list's anchor, if the anchor itself signed the list.
+    /// The display text for the list's anchor, if the anchor itself signed the list.
     var ownAnchor: String {
       signerPath.first?.isSelfSigned == true
         ? "the signer's own, self-signed certificate; no authority confirms it"

@@ -3,13 +3,13 @@ import Base
 import Cryptography
 import PKCS11
 
-/// A token that an argument names, with its module and PIN.
+/// A token that an argument identifies, with its module and PIN.
 struct OpenToken {
   let uri: TokenURI
   let module: TokenModule
   let pin: SharedSecret?
 
-  /// - Parameter module: the module's path, if the name has none.
+  /// - Parameter module: the module's path, if the token's URI has no `module-path`.
   init(_ text: String, module path: String? = nil) throws(Failure) {
     let uri = try Self.attempt { () throws(TokenError) in try TokenURI(text) }
     guard let path = uri.modulePath ?? path else {

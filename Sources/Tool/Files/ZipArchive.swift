@@ -13,10 +13,10 @@ struct ZipArchive {
 
   private static let mostEntries = 4_096
 
-  /// Nil if the bytes are not an archive, or if it is encrypted, split, or larger than 4 GiB.
+  /// Nil if the bytes are not an archive, or if the archive is encrypted, split, or larger than 4 GiB.
   init?(_ bytes: [UInt8]) {
     self.bytes = bytes
-    // The end record has 22 bytes and a comment of at most 65,535.
+    // The end record has 22 bytes and a comment of at most 65,535 bytes.
     let candidates = stride(from: bytes.count - 22, through: max(0, bytes.count - 22 - 65_535), by: -1)
     guard bytes.count >= 22, let end = candidates.first(where: { Self.number(bytes, $0, 4) == 0x0605_4b50 }),
       let count = Self.number(bytes, end + 10, 2), count <= Self.mostEntries,
@@ -31,7 +31,7 @@ struct ZipArchive {
     self.entries = entries
   }
 
-  /// The names of its files.
+  /// The names of the archive's files.
   var names: [String] { entries.map(\.name) }
 
   /// The content of one file, by its index in `names`; nil if the file is damaged or larger than the limit.

@@ -41,7 +41,7 @@ final class Console: Sendable {
   func printError(_ text: String) { send(.error, Array(text.utf8) + [UInt8(ascii: "\n")]) }
 
   /// Shows the progress of long work and an estimate of the remaining time, on one line of a terminal's standard error.
-  /// The line is erased at the end; call `erase` if work may end early.
+  /// The line is erased at the end. Call `erase` if work may end early.
   var progress: @Sendable (_ done: Int, _ total: Int) -> Void {
     let (start, shown) = (ContinuousClock.now, Locked<ContinuousClock.Instant?>(nil))
     return { [self] done, total in
@@ -66,7 +66,7 @@ final class Console: Sendable {
 
   /// Writes hidden controls as `\uXXXX`, so that they affect neither the terminal nor the direction of text.
   /// `TextPrinter` escapes foreign text. This function escapes the rest, including strings in JSON. Controls below
-  /// U+0020 are not escaped: line feeds, and the escapes for emphasis.
+  /// U+0020 are not escaped, since they include line feeds and the escapes for emphasis.
   private func send(_ stream: Stream, _ bytes: [UInt8]) {
     let bytes = Printable.withoutHiddenControls(bytes)
     if !write(stream, bytes), stream == .output { failed.withLock { $0 = true } }
@@ -74,7 +74,7 @@ final class Console: Sendable {
 }
 
 extension Console {
-  /// The process's standard output and error. Colour is used only on a terminal, and not with NO_COLOR.
+  /// The process's standard output and error. Colour is used only on a terminal, unless NO_COLOR is set.
   static let process = Console(
     width: terminalWidth(), isColored: isTerminalWithColor(), showsProgress: isatty(STDERR_FILENO) == 1
   ) { stream, bytes in

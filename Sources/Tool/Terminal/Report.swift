@@ -1,7 +1,7 @@
 import App
 import Base
 
-/// The verbs' reports, and the pieces of their lines.
+/// The types for the verbs' reports and for the parts of their lines.
 typealias Report = App.Report
 typealias Span = App.Span
 
@@ -12,7 +12,7 @@ extension Report {
 
   static func member(_ name: String, _ value: some MemberValue) -> Report { .object([.init(name, value.json)]) }
 
-  /// The members of an object that is made elsewhere.
+  /// The members of an existing JSON object.
   static func members(of json: JSON) -> Report { .object(json.object ?? []) }
 
   static func row(_ label: String, _ text: String?, as member: String) -> Report {
@@ -81,10 +81,10 @@ protocol MemberValue: Sendable {
 extension JSON: MemberValue {
   var json: JSON { self }
 
-  /// Indented, with a line feed at the end.
+  /// The content of a JSON file: indented, with a line feed at the end.
   var fileContent: [UInt8] { serialized(pretty: true) + [0x0a] }
 
-  /// An object of the members.
+  /// A JSON object with these members.
   static func of(_ members: KeyValuePairs<String, any MemberValue>) -> JSON {
     .object(members.map { .init($0.key, $0.value.json) })
   }

@@ -6,7 +6,7 @@ struct TextPrinter {
   let width: Int
   /// True if the terminal shows emphasis.
   let isColored: Bool
-  /// True to count passed checks and checks that were not run by their groups.
+  /// True to show only a count for each group of passed checks and checks that were not run.
   var folds = false
 
   func text(_ report: [Report]) -> String {
@@ -48,7 +48,7 @@ struct TextPrinter {
 
   private static let margin = Wrapping.spaces(11)
 
-  /// The finding in words; below it the code, the clause and the detail.
+  /// Shows each finding in words, with the code, the clause and the detail below.
   private func lines(_ checks: [Check]) -> [Report] {
     let shown = folds ? checks.filter(\.isNotable) : checks
     let groups = folds ? CheckGroup.groups(of: checks.filter { !$0.isNotable }) : []
@@ -113,7 +113,7 @@ enum Printable {
   }
 }
 
-/// Text in lines of a given width.
+/// Wraps text into lines of a given width.
 enum Wrapping {
   /// Breaks a paragraph at spaces, and indents all lines but the first. Spaces within a line stay unchanged.
   static func wrap(_ text: String, indent: Int = 0, width: Int) -> String {
@@ -121,7 +121,8 @@ enum Wrapping {
     return lines(words, width: max(20, width - indent)).joined(separator: "\n" + spaces(indent))
   }
 
-  /// Puts words on lines after `first`. Words are not broken, and further lines are indented by the length of `first`.
+  /// Wraps words into lines, after the text `first`. Words are never broken. Further lines are indented by the length
+  /// of `first`.
   static func wrap(words: [String], first: String, width: Int) -> String {
     let indent = first.count
     return first + lines(words, width: max(20, width - indent)).joined(separator: "\n" + spaces(indent))

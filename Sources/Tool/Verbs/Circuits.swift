@@ -2,7 +2,8 @@ import Base
 import FoundationEssentials
 import Longfellow
 
-/// `mdoc circuits`: the circuits of zero-knowledge proofs, which others publish and this program does not include.
+/// `mdoc circuits`: manages the circuits of zero-knowledge proofs. Third parties publish the circuits; this program
+/// does not include them.
 enum CircuitsCommand {
   static let command = Command("circuits", "the circuits of zero-knowledge proofs", verbs: [importing, list, check])
 
@@ -72,11 +73,11 @@ enum CircuitsCommand {
     try readable { try CircuitLibrary.paths(in: folder) }
   }
 
-  /// The circuits of a file, a folder or an archive, all checked. In a folder or an archive, other files and circuits
-  /// of other versions are skipped. A file with a known circuit's name must hold that circuit.
+  /// Reads and checks the circuits of a file, a folder or an archive. In a folder or an archive, skips other files and
+  /// circuits of other versions. A file with a known circuit's name must contain that circuit.
   private static func circuits(at path: String) throws(Failure) -> [(circuit: KnownCircuit, bytes: [UInt8])] {
     let names: [String]
-    // Only one file is in memory at a time: an archive may claim to hold thousands.
+    // Only one file is in memory at a time, since an archive may list thousands of files.
     let content: (Int) -> [UInt8]?
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {

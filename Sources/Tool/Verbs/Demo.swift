@@ -38,8 +38,8 @@ enum DemoCommand {
   }
 }
 
-/// The steps of `mdoc demo`: the calls of a relying party's backend, each with its text. The demonstration stops at the
-/// first unexpected reply.
+/// The steps of `mdoc demo`: the calls of a relying party's backend, each with its explanation. The demonstration stops
+/// at the first unexpected reply.
 struct DemoScript {
   let client: LoopbackClient
   let console: Console

@@ -63,7 +63,7 @@ enum InspectCommand {
 }
 
 extension CBORLimits {
-  /// The limits for input that is only shown.
+  /// The limits for input that is displayed but not verified.
   static let inspection = CBORLimits(bytes: FileAccess.limit, items: 1 << 20, depth: 64)
 }
 
@@ -71,7 +71,7 @@ extension Option {
   static let showValues = Option(flag: "show-values", "also show element values and byte strings, which are personal")
 }
 
-/// A certificate inside inspected CBOR (`x5chain`, COSE header 33, and a proof's `msoX5chain`), summarised.
+/// A summary of a certificate inside inspected CBOR (`x5chain`, COSE header 33, or a proof's `msoX5chain`).
 private struct EmbeddedCertificate: MemberValue {
   let offset: Int
   let certificate: Certificate
@@ -113,8 +113,8 @@ private struct EmbeddedCertificate: MemberValue {
   }
 }
 
-/// A zero-knowledge proof of an inspected DeviceResponse (ISO/IEC 18013-5, second edition, ZkDocument), summarised. The
-/// summary has the elements' names, but no values.
+/// A summary of a zero-knowledge proof in an inspected DeviceResponse (ISO/IEC 18013-5, second edition, ZkDocument).
+/// The summary has the elements' names, but no values.
 private struct EmbeddedProof: MemberValue {
   let offset: Int
   let content: Result<ZkDocument, MdocParseError>
@@ -174,7 +174,7 @@ private struct EmbeddedProof: MemberValue {
   }
 }
 
-/// `mdoc inspect --session`: a session's transcript and its derived values, byte for byte, for comparison with another
+/// `mdoc inspect --session`: shows a session's transcript and derived values byte for byte, for comparison with another
 /// app or server. It shows no element of a response.
 enum InspectSession {
   static let options: [Option] = [
@@ -217,7 +217,7 @@ enum InspectSession {
   private static func report(_ inspection: AppleInspection, _ inputs: [SignatureInputs]) -> [Report] {
     let transcript = inspection.transcript
     let (keyHash, infoHash) = (Hex.encode(inspection.recipientKeyHash), Hex.encode(inspection.infoHash))
-    // Values are shown: a transcript has no personal data.
+    // Shows the values, since a transcript contains no personal data.
     let notation =
       (try? CBORItem(parsing: transcript.encoded)).map { CBORDiagnostic(showsValues: true).describe($0) } ?? ""
     var rows = [("pkRHash", keyHash), ("infoHash", infoHash)]

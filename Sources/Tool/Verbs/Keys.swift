@@ -107,7 +107,7 @@ enum KeysCommand {
 }
 
 extension TokenEntry {
-  /// What may be public of the key.
+  /// The facts about the key that may be public.
   fileprivate var facts: [(String, String)] {
     [
       ("uri", uri), ("kind", kind.rawValue), ("type", type), ("uses", uses.joined(separator: ", ")),
@@ -140,7 +140,7 @@ struct MadeKey {
 
   static func pair(_ type: String, on curve: Curve) throws(CryptoError) -> MadeKey {
     let key = try PrivateKey(generatingOn: curve)
-    // Apple's envelopes identify the key that they are encrypted to by this hash.
+    // Apple's envelopes identify the recipient's key by this hash.
     let hash = HashAlgorithm.sha256.hash(key.publicKey.encoded)
     return MadeKey(type: type, content: try key.pem(), facts: [("public_key_sha256", Hex.encode(hash))])
   }

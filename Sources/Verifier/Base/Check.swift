@@ -4,13 +4,14 @@ public struct Check: Sendable, Hashable {
     case passed, failed
     /// The check's premise failed, or the check is off. This is never the same as passed.
     case notRun = "not_run"
-    /// A deviation from the profile that does not reject outside strict mode.
+    /// A deviation from the profile that only strict mode rejects.
     case warning
   }
 
   public let code: Code
   public let outcome: Outcome
-  /// The words; nil for most of a document's hundred checks, since copying nil updates no reference count.
+  /// The detail and the protocol's own clause. Nil for most of a document's hundred checks, since copying nil updates
+  /// no reference count.
   private let words: Words?
 
   private final class Words: Sendable, Hashable {
@@ -68,12 +69,12 @@ public struct Reason: Sendable, Hashable {
   }
 }
 
-/// The checks of one document or one response, in the order in which they are made.
+/// The checks of one document or one response, in execution order.
 ///
 /// Each code is listed once, with its worst outcome and all its details.
 public struct CheckList: Sendable {
   public private(set) var checks: [Check] = []
-  /// The listed codes, which save searching the list for an absent code.
+  /// The listed codes. They avoid a search of the list for an absent code.
   private var noted = CodeSet()
   private let clauses: [Code: String]
 
@@ -149,7 +150,7 @@ private struct CodeSet {
     return index < 512 ? bits[index >> 6] & 1 << UInt64(index & 63) != 0 : nil
   }
 
-  /// Adds a code; false if the set may have had it already.
+  /// Adds a code. Returns false if the set may already contain it.
   mutating func insert(_ code: Code) -> Bool {
     let index = code.index
     guard index < 512 else { return false }

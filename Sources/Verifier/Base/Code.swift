@@ -2,7 +2,7 @@ import Synchronization
 
 /// The stable name of a check or of a refusal, in HTTP problems, reports, metrics, audit lines and test vectors.
 ///
-/// The name is that of the *failure*: if the check succeeded, a report lists the code as `passed`. The check's module
+/// The name describes the *failure*. If the check succeeds, a report lists the code as `passed`. The check's module
 /// declares the code in one statement and lists it in one `CodeGroup`. `mdoc codes` prints all codes.
 public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// Never freed, so that copying a code updates no reference count.
@@ -48,7 +48,7 @@ public struct Code: Sendable, Hashable, CustomStringConvertible, CustomReflectab
   /// The code's number in this process, for tables of codes. Never store the number: it differs in each process.
   package var index: Int { line._withUnsafeGuaranteedRef { $0.index } }
 
-  /// The code's meaning. The code's declaration must have run; reading `Code.allCases` runs all declarations.
+  /// The code's meaning. The code's declaration must have run. Reading `Code.allCases` runs all declarations.
   public var entry: CodeEntry {
     guard let declaration = line._withUnsafeGuaranteedRef({ $0.declaration.load() }) else {
       preconditionFailure("\(rawValue) is not declared, or its declaration has not run yet")
@@ -113,7 +113,7 @@ public struct CodeGroup: Sendable {
 }
 
 extension Code {
-  // The beginnings of clauses.
+  // Prefixes of clause references.
   package static let iso = "ISO/IEC 18013-5:2021"
   package static let edition2 = "ISO/IEC 18013-5, second edition"
   package static let openID = "OpenID4VP 1.0"

@@ -24,7 +24,7 @@ package struct Flow: Hashable, Sendable {
   }
 }
 
-/// Decides whose turn it is: start-time fair queueing (Goyal, Vin and Cheng 1996), with costs charged after the work.
+/// Chooses the next flow: start-time fair queueing (Goyal, Vin and Cheng 1996), with costs charged after the work.
 ///
 /// A flow's tag is the virtual time at which its next work may begin. It grows by the cost of the flow's work, in
 /// nanoseconds. The flow with the least tag is next. After a pause a flow begins at the tag of the latest work: pauses
@@ -37,7 +37,7 @@ package struct FairTurns {
     var isWaiting = false
   }
 
-  /// The charge when work begins, so that a new flow precedes a flow with running work.
+  /// The charge when work begins. It lets a new flow precede a flow with running work.
   private static var least: Int64 { 50_000 }
 
   private var entries: [Entry] = []

@@ -29,7 +29,7 @@ public enum JSON: Sendable, Hashable {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
 
-  /// A whole number from `-?` and decimal digits without leading zeros.
+  /// A whole number from decimal digits without leading zeros, after an optional `-`.
   public static func digits(_ digits: String) -> JSON { Int64(digits).map { .integer($0) } ?? .largeInteger(digits) }
 
   // MARK: Access
@@ -65,13 +65,13 @@ extension JSON {
   public struct SyntaxError: Error, Sendable, CustomStringConvertible {
     /// True if the only fault is that there are too many values.
     public let hasTooManyValues: Bool
-    /// The position of the fault, both from 1. The column counts characters of UTF-8.
+    /// The fault's line and column, both counted from 1. The column counts characters, not bytes.
     public private(set) var line = 1
     public private(set) var column = 1
 
     init(hasTooManyValues: Bool = false) { self.hasTooManyValues = hasTooManyValues }
 
-    /// The fault after these bytes.
+    /// The same error, positioned after these bytes.
     init(_ error: SyntaxError, after read: some Collection<UInt8>) {
       hasTooManyValues = error.hasTooManyValues
       for byte in read {
@@ -186,7 +186,7 @@ extension JSON {
   }
 }
 
-/// One JSON value as this program wrote it. It can be stored, encrypted or sent without parsing it again.
+/// One JSON value, serialized by this program. It can be stored, encrypted or sent without parsing it again.
 public struct JSONText: Sendable, Hashable {
   public let bytes: [UInt8]
 
@@ -203,13 +203,14 @@ public struct JSONText: Sendable, Hashable {
 enum JSONStringBytes {
   /// Finds the first control character, quotation mark or backslash from `start`, eight bytes at a time.
   ///
-  /// - Returns: its index, or the number of bytes if there is none; and whether all bytes before it are ASCII.
+  /// - Returns: the character's index, or the number of bytes if none is found; and whether all bytes before it are
+  ///   ASCII.
   static func endOfRun(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> (index: Int, isASCII: Bool) {
     let raw = UnsafeRawBufferPointer(bytes)
     var (index, seen) = (start, UInt64(0))
     while index + 8 <= raw.count {
       let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      // The high bit is set in each byte that is below the limit, and perhaps in bytes above such a byte.
+      // The high bit is set in each byte below the limit. It may also be set in bytes of higher order than such a byte.
       let found = below(0x20, word) | below(1, word ^ each(0x22)) | below(1, word ^ each(0x5c))
       guard found == 0 else { break }
       seen |= word

@@ -1,7 +1,7 @@
 /// Reads one JSON text (RFC 8259), strictly and in linear time.
 ///
 /// FoundationEssentials' decoder takes seconds for a megabyte of small numbers. It also reads UTF-16 and a byte order
-/// mark. It accepts duplicate members, so that readers may disagree on the meaning of a text.
+/// mark. It accepts duplicate members, which different readers interpret differently.
 struct JSONParser {
   /// Maximum depth of nested arrays and objects.
   static let depth = 128
@@ -140,7 +140,7 @@ struct JSONParser {
     }
   }
 
-  /// Reads an escaped scalar or surrogate pair. Half a pair is refused.
+  /// Reads an escaped scalar or surrogate pair. An unpaired surrogate is rejected.
   private mutating func unicodeEscape() throws(JSON.SyntaxError) -> [UInt8] {
     var code = try fourDigits()
     if (0xd800..<0xdc00).contains(code) {
@@ -193,7 +193,7 @@ struct JSONParser {
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger { return .digits(text) }
     guard let number = Double(text), number.isFinite else { throw JSON.SyntaxError() }
-    // Zero keeps its sign.
+    // Negative zero stays a double, to keep its sign.
     let isWhole = abs(number) < 0x1p53 && number == number.rounded() && (number != 0 || number.sign == .plus)
     return isWhole ? .integer(Int64(number)) : .double(number)
   }

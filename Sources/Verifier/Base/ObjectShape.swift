@@ -1,12 +1,12 @@
-/// A member of an object: its name, its form, and how it is read and written.
+/// A member of an object: its name, its form, its reader and its writer.
 ///
-/// It is a class, since generic code copies it for each value that is read or written.
+/// It is a class to make copies cheap, since generic code copies it for each value.
 package final class Field<Root, Value>: Sendable {
   let name: String
   let schema: Schema
   let isRequired: Bool
-  /// Nil with a recorded fault. The JSON is nil for an absent member. Most members are absent and need no pointer, so it
-  /// is made only on demand.
+  /// Reads the member; nil with a recorded fault. The JSON is nil for an absent member. The pointer is made only on
+  /// demand, since most members are absent and need none.
   fileprivate let read: @Sendable (JSON?, _ pointer: () -> String, inout Faults) -> Value?
   /// Writes the member; nil if it is omitted.
   fileprivate let write: @Sendable (Root) -> JSON?
@@ -159,7 +159,7 @@ extension Field where Value == Never {
     return Field(name, form.schema, summary) { form.write(get($0)) }
   }
 
-  /// Returns the same member, shown only to some readers.
+  /// The same member, written only if `isShown` returns true.
   package func when(_ isShown: @escaping @Sendable (Root) -> Bool) -> Field {
     Field(name: name, schema: schema, isRequired: false, read: read) { [write] in isShown($0) ? write($0) : nil }
   }
@@ -167,7 +167,7 @@ extension Field where Value == Never {
 
 // MARK: Objects
 
-/// Collects the faults that rules about an object's members find, with the object's pointer.
+/// The pointer of an object, and the faults found by rules about its members.
 ///
 /// It is a class, since Swift 6.3 does not let closures change an `inout` parameter with a parameter pack.
 package final class ObjectContext {
@@ -214,8 +214,8 @@ extension Shape {
     }
   }
 
-  /// A closed object. All members are read, so that every fault is recorded; the fault of an unknown member suggests a
-  /// known one.
+  /// A closed object. All members are read, so that every fault is recorded. The fault for an unknown member suggests a
+  /// known member.
   ///
   /// - Parameter summary: the object's description.
   package static func object<each Member>(
@@ -266,7 +266,7 @@ extension JSON {
   /// The value; nil for null.
   fileprivate var unlessNull: JSON? { isNull ? nil : self }
 
-  /// The members of an object; nil, with `fault` recorded, for any other value. Records each unknown member.
+  /// The members of an object. For any other value, records `fault` and returns nil. Records each unknown member.
   fileprivate func members(
     of known: [String], at pointer: String, _ faults: inout Faults, _ fault: @autoclosure () -> String,
     unknown: (String) -> String
@@ -301,8 +301,8 @@ private func closedObject<Root, each Member>(
   return (Schema.object(members, required: required), readers)
 }
 
-/// The members that were read, to be taken in their order. A parameter pack of optional values would look up several
-/// types for each member.
+/// The values of the read members, returned one by one in their order. This avoids a parameter pack of optional values,
+/// which looks up several types for each member.
 private final class ReadMembers {
   private struct AbsentError: Error {}
 
@@ -316,7 +316,7 @@ private final class ReadMembers {
   /// Throws if the member was not read.
   func next<Value>(_ type: Value.Type) throws -> Value {
     taken += 1
-    // In two steps: a cast of an absent member to an optional type would succeed.
+    // Unwraps in two steps, since a cast of an absent member to an optional type succeeds.
     guard let value = values[taken - 1], let value = value as? Value else { throw AbsentError() }
     return value
   }

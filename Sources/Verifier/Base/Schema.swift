@@ -103,7 +103,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
 
   // MARK: Changing
 
-  /// The schema with this keyword added. It replaces a keyword of the same name.
+  /// The schema with this keyword added. The keyword replaces any keyword of the same name.
   package func with(_ keyword: String, _ value: JSON) -> Schema {
     Schema(keywords.filter { $0.name != keyword } + [.init(keyword, value)])
   }
@@ -114,7 +114,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
     Schema([.init("title", .string(title))] + keywords.filter { $0.name != "title" })
   }
 
-  /// The schema, or null. Null is added as a second type, and to an enumeration as another value.
+  /// The schema, with null allowed as well. Adds null as a second type, and as a further value of an enumeration.
   package var orNull: Schema {
     // A schema without rules already allows null.
     if keywords.allSatisfy({ ["title", "description"].contains($0.name) }) { return self }
@@ -129,7 +129,7 @@ extension Schema: ExpressibleByDictionaryLiteral {
       })
   }
 
-  /// The schema of a member. A titled schema is defined elsewhere, so the summary is beside the reference.
+  /// The schema of a member. A titled schema is defined elsewhere: the member contains a reference and the summary.
   package func asMember(_ summary: String) -> Schema {
     guard self["title"] == nil else { return ["$ref": json, "description": .string(summary)] }
     return described(summary + (self["description"]?.string.map { " " + $0 } ?? ""))
@@ -145,7 +145,8 @@ extension Schema {
   /// The targets of references: `$defs` of a schema, or the component schemas of OpenAPI.
   package struct Definitions: Sendable {
     package let members: [Member]
-    /// Bytes of the longest text to match with a pattern: Swift's regular expressions are slow on a whole response.
+    /// Maximum length in bytes of a text to match with a pattern: Swift's regular expressions are slow on a whole
+    /// response.
     let longestMatched: Int
 
     package static let usuallyMatched = 511
@@ -172,7 +173,7 @@ extension Schema {
 // MARK: Checking
 
 extension Schema {
-  /// The faults of a value. An unknown keyword is a fault too, so that none is skipped silently.
+  /// The faults of a value. An unknown keyword is a fault too, so that no keyword is skipped silently.
   package func violations(
     of value: JSON, with definitions: Definitions = Definitions(), at pointer: String = ""
   ) -> [InputError] {

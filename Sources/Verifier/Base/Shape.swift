@@ -1,11 +1,11 @@
-/// The JSON form of a Swift value, stated once: it reads, writes and describes itself.
+/// The JSON form of a Swift value. One declaration reads the value, writes it and describes it in a schema.
 ///
-/// A form for input is closed (`object`): it records every unknown member. A form for output only is open (`open`): a
-/// later version may write more. Neither schema has `default`, since generators make members with a default mandatory.
-/// The description states the default.
+/// An input form is closed (`object`): it records every unknown member as a fault. An output form is open (`open`),
+/// since a later version may write more members. No schema has `default`, since generators make members with a default
+/// mandatory. The description states the default.
 package struct Shape<Value>: Sendable {
   package let schema: Schema
-  /// Nil with a recorded fault.
+  /// Reads a value. Returns nil and records a fault if the value is invalid.
   package let read: @Sendable (JSON, _ pointer: String, inout Faults) -> Value?
   package let write: @Sendable (Value) -> JSON
 
@@ -20,7 +20,7 @@ package struct Shape<Value>: Sendable {
 
   /// A value without parts.
   ///
-  /// - Parameter detail: the fault of any JSON that the form does not accept.
+  /// - Parameter detail: the fault to record for JSON that the form does not accept.
   private init(
     _ schema: Schema, _ detail: String, _ value: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
@@ -42,7 +42,7 @@ package struct InputError: Error, Sendable, Hashable {
   /// A JSON pointer (RFC 6901); empty for the whole input.
   package let pointer: String
   package let detail: String
-  /// The refusal's own code; nil if the value is wrong, or the member unknown.
+  /// The specific code of the refusal; nil for an invalid value or an unknown member.
   package let code: Code?
   package let isUnknownMember: Bool
 
@@ -53,7 +53,7 @@ package struct InputError: Error, Sendable, Hashable {
     self.isUnknownMember = isUnknownMember
   }
 
-  /// `/listen: must be …`; a fault of the whole input has no pointer.
+  /// The pointer and the detail: `/listen: must be …`. A fault of the whole input has no pointer.
   package var text: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
 }
 
@@ -65,12 +65,12 @@ package struct Faults: Sendable {
   package private(set) var warnings: [String] = []
   private let most: Int
 
-  /// - Parameter most: the maximum number of faults to keep, so that no reply is larger than its request.
+  /// - Parameter most: the maximum number of faults to record, so that no reply is larger than its request.
   package init(most: Int = Limits.reportedFaults) { self.most = most }
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// Records a fault once. The text is made only if the fault is kept, since finding near names is expensive.
+  /// Records a fault once. Evaluates the text only if it records the fault, since finding near names is expensive.
   package mutating func add(
     _ pointer: String, _ detail: @autoclosure () -> String, code: Code? = nil, isUnknownMember: Bool = false
   ) {
@@ -81,7 +81,7 @@ package struct Faults: Sendable {
 
   package mutating func warn(_ text: String) { warnings.append(text) }
 
-  /// Returns the value of the expression; nil, with the error recorded, if it throws.
+  /// Returns the value of the expression. If the expression throws, records the error and returns nil.
   package mutating func attempt<Value>(_ pointer: String, _ make: () throws -> Value) -> Value? {
     do { return try make() } catch {
       add(pointer, "\(error)")
@@ -104,14 +104,15 @@ extension Shape where Value == String {
       { $0.string.flatMap { characters.contains($0.unicodeScalars.count) ? $0 : nil } }, write: JSON.string)
   }
 
-  /// A text in an operator's file. The reader does not check the pattern.
+  /// A non-empty string in an operator's file. The reader does not check the pattern.
   package static func nonEmptyString(like pattern: String? = nil) -> Shape {
     Shape(
       .nonEmptyString(like: pattern), "must be a non-empty string of at most 4096 bytes",
       { $0.string.flatMap { (1...4096).contains($0.utf8.count) ? $0 : nil } }, write: JSON.string)
   }
 
-  /// A text for output only. Known values are not an enumeration, since later versions may write others.
+  /// A string, for output only. The schema does not restrict the string to known values, since later versions may write
+  /// others.
   package static func written(_ known: [String] = [], like pattern: String? = nil) -> Shape {
     let list: JSON? = known.isEmpty ? nil : .array(known.map { .string($0) })
     let more = known.isEmpty ? nil : "One of \(known.joined(separator: ", ")); later versions may have more."
@@ -163,7 +164,7 @@ extension Shape where Value == Bool {
 }
 
 extension Shape where Value == JSON {
-  /// Any value, to be read elsewhere.
+  /// Any JSON value; other code interprets it.
   package static func any(_ schema: Schema) -> Shape { Shape(schema, read: { json, _, _ in json }, write: { $0 }) }
 }
 
@@ -230,7 +231,7 @@ extension Shape {
       write: { $0.map(write) ?? .null })
   }
 
-  /// The form of another type, whose values correspond to the values of this form.
+  /// This form with its values converted to another type.
   package func map<Other>(
     _ make: @escaping @Sendable (Value) -> Other, back: @escaping @Sendable (Other) -> Value
   ) -> Shape<Other> {
@@ -241,21 +242,21 @@ extension Shape {
 extension Shape {
   /// Returns the form, restricted to values that satisfy a rule.
   ///
-  /// - Parameter detail: the fault of any other value.
+  /// - Parameter detail: the fault to record for any other value.
   package func checked(_ detail: String, _ isGood: @escaping @Sendable (Value) -> Bool) -> Shape {
     Shape(schema, read: parsed(detail) { isGood($0) ? $0 : nil }.read, write: write)
   }
 
-  /// A form for input only. Its value is made from this form's value.
+  /// A form for input only. `make` converts this form's value.
   ///
-  /// - Parameter make: nil with a recorded fault.
+  /// - Parameter make: converts the value; on failure, records a fault and returns nil.
   package func parsed<Other>(
     _ make: @escaping @Sendable (Value, String, inout Faults) -> Other?
   ) -> Shape<Other> {
     .reading(schema) { json, pointer, faults in read(json, pointer, &faults).flatMap { make($0, pointer, &faults) } }
   }
 
-  /// - Parameter detail: the fault of a value from which nothing can be made.
+  /// - Parameter detail: the fault to record if `make` returns nil.
   package func parsed<Other>(_ detail: String, _ make: @escaping @Sendable (Value) -> Other?) -> Shape<Other> {
     parsed { value, pointer, faults in
       let made = make(value)

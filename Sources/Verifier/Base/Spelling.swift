@@ -21,8 +21,8 @@ package enum Spelling {
       .sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }.prefix(3).map(\.element.name)
   }
 
-  /// True if the names differ by one inserted, removed or replaced byte, or only in case. Takes linear time, which
-  /// matters because wallets choose names too.
+  /// True if the names differ by one inserted, removed or replaced byte, or only in case. Takes linear time, since
+  /// names can come from wallets.
   package static func isOneEdit(_ left: String, _ right: String) -> Bool {
     let left = Array(left.utf8)
     let right = Array(right.utf8)
@@ -33,7 +33,8 @@ package enum Spelling {
     return max(left.count, right.count) - start - end <= 1
   }
 
-  /// The number of insertions, deletions, replacements and swaps of neighbours between the first 64 bytes of two words.
+  /// The number of insertions, deletions, replacements and swaps of adjacent bytes between the first 64 bytes of two
+  /// words.
   package static func distance(from left: String, to right: String) -> Int {
     let left = Array(left.utf8.prefix(64))
     let right = Array(right.utf8.prefix(64))

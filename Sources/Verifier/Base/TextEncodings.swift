@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Lower-case hexadecimal text. Reading skips white space, since people paste text.
 public enum Hex {
   public static func encode(_ bytes: some Collection<UInt8>) -> String {
-    // Code for any collection is not specialised in other modules: each step would allocate.
+    // Generic collection code is not specialised in other modules, and then allocates at each step.
     bytes.withContiguousStorageIfAvailable(encodeBuffer) ?? Array(bytes).withUnsafeBufferPointer(encodeBuffer)
   }
 
@@ -23,7 +23,7 @@ public enum Hex {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
-  /// The bytes; nil if the text has an odd number of digits or any other character.
+  /// The bytes; nil if the text has an odd number of digits, or a character other than digits and white space.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)
@@ -90,7 +90,7 @@ public enum Base64 {
     withASCII(text) { decode($0[...], padding: (4 - $0.count % 4) % 4, values: urlSafeValues) }
   }
 
-  /// The bytes of base64, otherwise of base64url.
+  /// Decodes base64 or, failing that, base64url; nil for any other text.
   public static func decodeEither(_ text: String) -> [UInt8]? {
     decode(text) ?? decodeURLSafe(text)
   }
@@ -121,7 +121,7 @@ public enum Base64 {
         output[count + 2] = UInt8(truncatingIfNeeded: group)
         count += 3
       }
-      // Two characters hold one byte and four zero bits, three hold two bytes and two zero bits.
+      // Two characters contain one byte and four zero bits. Three characters contain two bytes and two zero bits.
       if padding == 2 {
         output[count] = UInt8(truncatingIfNeeded: group >> 4)
       } else if padding == 1 {
@@ -148,7 +148,7 @@ public enum Base64 {
 
 /// Reads and writes the percent-encoded names and values of queries and forms (`application/x-www-form-urlencoded`).
 package enum FormEncoding {
-  /// The members in order, decoded. Nil if a member is not percent-encoded UTF-8 or not `StreamSafeText`.
+  /// The decoded members, in order. Nil if a member is not percent-encoded UTF-8 or not `StreamSafeText`.
   package static func members(of text: Substring) -> [(name: String, value: String)]? {
     var members: [(name: String, value: String)] = []
     for member in text.split(separator: "&") {

@@ -2,9 +2,9 @@ import Glibc
 
 /// A value behind a POSIX mutex.
 ///
-/// It is not `Synchronization.Mutex`: ThreadSanitizer does not see its futex, and reports locked accesses as races
-/// (Swift 6.3.1 on Linux).
-// Sendable by use: `value` is private and touched only in `withLock`, under the lock. Arguments and results are
+/// It does not use `Synchronization.Mutex`: ThreadSanitizer does not see that mutex's futex, and reports locked
+/// accesses as races (Swift 6.3.1 on Linux).
+// Sendable by use: `value` is private, and only `withLock` accesses it, under the lock. Arguments and results are
 // `sending`.
 public final class Locked<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -28,7 +28,7 @@ public final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// A time of the monotonic clock until which to wait.
+/// A deadline on the monotonic clock.
 package struct Deadline: Sendable {
   package let nanoseconds: Int64
 
@@ -39,15 +39,15 @@ package struct Deadline: Sendable {
 
   package var isPast: Bool { Self.now() >= nanoseconds }
 
-  /// The remaining time, for `poll`, rounded up; 0 once the deadline is past.
+  /// The remaining milliseconds, rounded up for `poll`; 0 after the deadline.
   package var milliseconds: Int32 { Int32(clamping: max(0, (nanoseconds - Self.now() + 999_999) / 1_000_000)) }
 
-  /// The time for `pthread_cond_timedwait`, on a condition that uses the monotonic clock.
+  /// The deadline for `pthread_cond_timedwait` on a condition variable that uses the monotonic clock.
   package var time: timespec {
     timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
 
-  /// Returns after the deadline.
+  /// Sleeps until the deadline.
   package func sleep() {
     var time = time
     while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
@@ -81,8 +81,8 @@ package enum BackgroundThread {
     return true
   }
 
-  /// Runs the body on a new thread, for `pthread_join`. Returns nil if the system provides no thread. Joining also
-  /// waits until the thread has released the body.
+  /// Runs the body on a new joinable thread (`pthread_join`). Returns nil if the system provides no thread. Joining
+  /// also waits until the thread has released the body.
   static func joinable(_ name: String, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
     let box = Unmanaged.passRetained(Box(name, body))
     var thread = pthread_t()
@@ -93,7 +93,8 @@ package enum BackgroundThread {
 
   /// Runs the body on a new thread, or on this thread if the system provides none. Waits without blocking.
   package static func run(_ body: @escaping @Sendable () -> Void) async {
-    // ThreadSanitizer does not know that a continuation orders the accesses before and after it. It knows locks.
+    // ThreadSanitizer does not know that a continuation orders the accesses before and after it. It recognises the
+    // order of locked accesses.
     let isDone = Locked(false)
     await withCheckedContinuation { continuation in
       let whole: @Sendable () -> Void = {
@@ -127,7 +128,7 @@ package enum BackgroundThread {
   }
 
   private static func setName(_ name: String) {
-    // Swift does not import glibc's function. Without /proc a thread keeps its creator's name.
+    // Swift does not import glibc's `pthread_setname_np`. Without /proc a thread keeps its creator's name.
     let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
     _ = write(file, name, name.utf8.count)
@@ -137,7 +138,7 @@ package enum BackgroundThread {
 
 /// Independent pieces of work, done by several threads.
 package enum SharedWork {
-  /// Returns the results of all pieces, in their order. This thread works as well.
+  /// Runs all pieces and returns their results in order. The calling thread also runs pieces.
   /// - Parameters:
   ///   - threads: the maximum number of threads. Fewer threads run if the system provides no more.
   ///   - scratch: makes the working memory of one thread, which the thread keeps between pieces.
@@ -155,10 +156,10 @@ package enum SharedWork {
     }
     let helpers = (1..<max(1, min(threads, pieces))).compactMap { _ in BackgroundThread.joinable("mdoc-share", work) }
     work()
-    // Joins the threads instead of waiting for a signal: the last thread to release the pieces' objects frees them, and
-    // ThreadSanitizer does not see reference counts.
+    // Joins the threads instead of waiting for a signal, because ThreadSanitizer does not see reference counts. The
+    // last thread to release the pieces' objects frees them.
     for helper in helpers { pthread_join(helper, nil) }
-    // Every piece was taken, and every thread has ended.
+    // All pieces are done, since all threads have ended.
     return state.withLock { $0.results.compactMap(\.self) }
   }
 

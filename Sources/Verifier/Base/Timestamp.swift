@@ -19,8 +19,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
   /// Reads a `tdate` (ISO/IEC 18013-5, 7.2.1: RFC 3339 date-time in UTC, written with `Z`).
   ///
-  /// A fraction of a second, which several wallets write, is accepted and dropped. Offsets, a lower-case `t` or `z`,
-  /// leap seconds and impossible dates are refused.
+  /// Accepts and drops a fraction of a second, which several wallets write. Refuses offsets, a lower-case `t` or `z`,
+  /// leap seconds and impossible dates.
   public init?(rfc3339 text: String) {
     var text = text
     guard let time = text.withUTF8(Timestamp.init(rfc3339:)) else { return nil }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A key of sets and dictionaries: a text that equals only texts of the same bytes.
+/// A string key for sets and dictionaries, compared by its UTF-8 bytes.
 public struct UTF8Key: Sendable, Hashable {
   public let text: String
 
@@ -8,7 +8,7 @@ public struct UTF8Key: Sendable, Hashable {
 
   public static func == (left: UTF8Key, right: UTF8Key) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-  /// Hashes the bytes. Canonically equivalent `String` values have the same hash, and many such values make a set slow.
+  /// Hashes the bytes. Canonically equivalent `String` values have the same hash. Many such values make a set slow.
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -36,8 +36,8 @@ extension String {
 
 /// Checks that text has no long run of combining marks (Stream-Safe Text Format, UAX #15, 13).
 ///
-/// Swift compares and hashes text by its normal form, and sorting the marks of a run takes quadratic time: seconds for
-/// 100 kB. Untrusted text must therefore pass this check first.
+/// Swift normalises text to compare or hash it. Sorting the marks of a run then takes quadratic time: seconds for 100
+/// kB. Untrusted text must therefore pass this check first.
 public struct StreamSafeText: Sendable {
   package static let longestRun = 30
 
@@ -50,7 +50,7 @@ public struct StreamSafeText: Sendable {
     return reader.takes(text)
   }
 
-  /// Takes the next text. Returns true if the text is safe after the texts taken so far.
+  /// Checks the next part of a text. Returns true if the part is safe after the earlier parts.
   public mutating func takes(_ text: String) -> Bool {
     for scalar in text.unicodeScalars {
       guard Self.isMark(scalar) else {
@@ -73,8 +73,8 @@ public struct StreamSafeText: Sendable {
 }
 
 extension String {
-  /// The text as one line, with line feeds and tabs as `\n` and `\t`, and other controls by their numbers. It can thus
-  /// neither control the terminal nor reorder the surrounding text.
+  /// The text as one line. Line feeds and tabs become `\n` and `\t`; other control characters become their numbers. It
+  /// can thus neither control the terminal nor reorder the surrounding text.
   package var printableLine: String {
     var output = ""
     for scalar in unicodeScalars {
@@ -92,7 +92,8 @@ extension Unicode.Scalar {
   /// The scalar, or its number if it could control a terminal or change the text around it.
   package var printable: String { isUnprintable ? "\\u{\(String(value, radix: 16))}" : String(self) }
 
-  /// True for controls of the second block (C1) and for those that change the direction of text.
+  /// True for DEL, C1 control characters, line and paragraph separators, and characters that change the direction of
+  /// text.
   package var isHiddenControl: Bool {
     switch value {
     case 0x7f...0x9f, 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true

@@ -5,7 +5,7 @@ import FoundationEssentials
 public enum AESGCM {
   public static let nonceLength = 12
   public static let tagLength = 16
-  // Written once, never freed, immutable in OpenSSL: threads may share them.
+  // Threads may share them: they are set once, never freed, and immutable in OpenSSL.
   nonisolated(unsafe) private static let aes128 = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)  // proof above
   nonisolated(unsafe) private static let aes256 = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)  // proof above
 
@@ -27,7 +27,7 @@ public enum AESGCM {
     return sealed
   }
 
-  /// The plaintext of ciphertext ‖ tag, or `decryptionFailed`. The tag is checked before anything is returned.
+  /// Decrypts ciphertext ‖ tag, or throws `decryptionFailed`. Checks the tag before it returns anything.
   public static func open(
     _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
     additionalData: some ContiguousBytes
@@ -50,7 +50,7 @@ public enum AESGCM {
     return plaintext
   }
 
-  /// Opens a secret into memory that is wiped.
+  /// Decrypts a secret into memory that is wiped when freed.
   public static func openSecret(
     _ sealed: some ContiguousBytes, key: borrowing SecretBytes, nonce: some ContiguousBytes,
     additionalData: some ContiguousBytes
@@ -99,7 +99,7 @@ public enum AESGCM {
       Self.update(pointer, input, to: output)
     }
 
-    /// If there is no output, the input is additional data.
+    /// If `output` is nil, the input is additional data.
     private static func update(
       _ pointer: OpaquePointer, _ input: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?
     ) -> Bool {
@@ -109,7 +109,7 @@ public enum AESGCM {
         || EVP_CipherUpdate(pointer, output, &length, input.octets, count) == 1 && length == count
     }
 
-    /// Decrypts ciphertext ‖ tag. Use the output only if it returns true.
+    /// Decrypts ciphertext ‖ tag. Use the output only if this function returns true.
     borrowing func open(_ sealed: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>?) -> Bool {
       let length = sealed.count - tagLength
       guard length >= 0, let source = sealed.baseAddress, let output else { return false }

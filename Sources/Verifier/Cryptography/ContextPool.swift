@@ -1,10 +1,11 @@
 import COpenSSL
 import Synchronization
 
-/// OpenSSL contexts of one key and one operation, kept between uses since making one is expensive.
+/// Reusable OpenSSL contexts for one key and one operation. Making a context is expensive.
 ///
 /// A context is either in one slot or held by one caller, never both. An atomic exchange with nil takes a context out.
-/// It is put back only into a slot that holds nil. No caller waits: if no context is free, the caller makes one.
+/// A caller puts a context back only into a slot that contains nil. No caller waits: if no context is free, the caller
+/// makes one.
 // Sendable: the slots are atomic, and a context has one owner at any time.
 struct ContextPool: ~Copyable, @unchecked Sendable {
   private let slots: InlineArray<4, Atomic<OpaquePointer?>>
@@ -16,7 +17,7 @@ struct ContextPool: ~Copyable, @unchecked Sendable {
 
   /// Takes a context, which the caller then owns; nil if none is free.
   borrowing func take() -> OpaquePointer? {
-    // An empty slot is only read: threads can read a slot concurrently.
+    // An empty slot is only read, since threads can read a slot concurrently.
     for index in slots.indices where slots[index].load(ordering: .relaxed) != nil {
       if let context = slots[index].exchange(nil, ordering: .acquiring) { return context }
     }

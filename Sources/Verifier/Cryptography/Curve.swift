@@ -21,7 +21,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Bytes of one coordinate, of the raw key on Edwards and Montgomery curves, and of a shared secret.
+  /// The length in bytes of a coordinate, of a raw key (Edwards and Montgomery curves) and of a shared secret.
   public var coordinateLength: Int {
     switch self {
     case .p256, .brainpoolP256r1, .ed25519, .x25519: 32
@@ -34,7 +34,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Bytes of a raw signature (r‖s, or as in RFC 8032); nil for curves that do not sign.
+  /// The length in bytes of a raw signature (r‖s, or as in RFC 8032); nil for curves that do not sign.
   public var signatureLength: Int? { family == .montgomery ? nil : 2 * coordinateLength }
 
   var nid: Int32 {
@@ -56,7 +56,7 @@ public enum Curve: String, Sendable, Hashable, CaseIterable {
   /// OpenSSL's name of the group.
   var groupName: String { String(cString: OBJ_nid2sn(nid)) }
 
-  /// The curve with this number in OpenSSL.
+  /// The curve with this numeric identifier (NID) in OpenSSL.
   package init?(nid: Int32) {
     guard let curve = Curve.allCases.first(where: { $0.nid == nid }) else { return nil }
     self = curve
@@ -78,8 +78,8 @@ extension Curve {
 
 /// The points of small order on the Edwards curves (RFC 8032), in all their encodings.
 ///
-/// These points must not be public keys: under such a key OpenSSL accepts signatures that anyone can make, over any
-/// message.
+/// These points must not be public keys. With such a key, anyone can make a signature over any message, and OpenSSL
+/// accepts it.
 enum SmallOrder {
   static func contains(_ encoded: [UInt8], on curve: Curve) -> Bool {
     guard let last = encoded.last else { return false }
@@ -88,7 +88,7 @@ enum SmallOrder {
     return curve == .ed25519 && ed25519.contains(y) || curve == .ed448 && ed448.contains(y)
   }
 
-  /// y of the points of order 1, 2, 4 and 8: 1, −1, 0 and two more; then 0 and 1 with the prime added.
+  /// The y-coordinates of the points of order 1, 2, 4 and 8: 1, −1, 0 and two more. Then 0 and 1 with the prime added.
   private static let ed25519: [[UInt8]] = [
     [0x01] + zeros(31),
     [0xec] + ones(30) + [0x7f],
@@ -105,7 +105,7 @@ enum SmallOrder {
     [0xee] + ones(30) + [0x7f],
   ]
 
-  /// y of the points of order 1, 2 and 4: 1, −1 and 0; then 0 and 1 with the prime added.
+  /// The y-coordinates of the points of order 1, 2 and 4: 1, −1 and 0. Then 0 and 1 with the prime added.
   private static let ed448: [[UInt8]] = [
     [0x01] + zeros(56),
     [0xfe] + ones(27) + [0xfe] + ones(27) + [0x00],

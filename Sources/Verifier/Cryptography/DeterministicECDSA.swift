@@ -22,7 +22,7 @@ extension PrivateKey {
     throw .libraryFailure
   }
 
-  /// Nil if the nonce gives r = 0 or s = 0.
+  /// Signs a digest with the given nonce. Nil if the nonce gives r = 0 or s = 0.
   private static func sign(
     _ digest: [UInt8], nonce: OpaquePointer, key: OpaquePointer, group: OpaquePointer, order: OpaquePointer
   ) -> OpaquePointer? {
@@ -87,7 +87,7 @@ private struct DeterministicNonces: ~Copyable {
     HMAC.authenticate(message, key: SecretBytes(copying: key), hash: hash)
   }
 
-  /// The leftmost bits of the octets; their number is the bit length of the order.
+  /// The leftmost bits of the octets, as many as the order has.
   private func bits2int(_ octets: [UInt8]) -> OpaquePointer? {
     guard let number = BN_bin2bn(octets, Int32(octets.count), nil) else { return nil }
     let excess = octets.count * 8 - Int(BN_num_bits(order))

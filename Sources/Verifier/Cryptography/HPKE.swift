@@ -70,7 +70,7 @@ public struct HPKE: Sendable {
 
   // MARK: Encapsulation (RFC 9180, 4.1)
 
-  /// `Decap(enc, skR)`: a secret that opens the messages of this `enc`, and reveals nothing of the recipient's key.
+  /// `Decap(enc, skR)`: a secret that opens messages with this `enc` and reveals nothing about the recipient's key.
   public func sharedSecret(of encapsulatedKey: PublicKey, recipient: PrivateKey) throws(CryptoError) -> SecretBytes {
     let dh = try recipient.sharedSecret(with: encapsulatedKey)
     return try extractAndExpand(dh, ephemeral: encapsulatedKey, recipient: recipient.publicKey)
@@ -95,7 +95,7 @@ public struct HPKE: Sendable {
 
   // MARK: Key schedule (RFC 9180, 5.1)
 
-  /// The nonce is also the first message's nonce: its sequence number is zero (RFC 9180, 5.2).
+  /// `baseNonce` is also the first message's nonce, since that message's sequence number is zero (RFC 9180, 5.2).
   struct Context: ~Copyable {
     let key: SecretBytes
     let baseNonce: [UInt8]

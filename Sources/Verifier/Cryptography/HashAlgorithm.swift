@@ -19,7 +19,7 @@ public enum HashAlgorithm: Sendable, Hashable, CaseIterable {
   public func hash(_ data: some ContiguousBytes) -> [UInt8] {
     data.withUnsafeBytes { input in
       [UInt8](unsafeUninitializedCapacity: digestLength) { output, count in
-        // The digest is fetched and the buffer has its size, so only exhausted memory could make this fail.
+        // Only exhausted memory can make this fail: the algorithm is fetched, and the buffer is as long as the digest.
         precondition(digest(input, to: output), "SHA-2 failed")
         count = digestLength
       }
@@ -36,7 +36,7 @@ public enum HashAlgorithm: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// - Parameter output: holds at least the digest's length.
+  /// - Parameter output: a buffer of at least the digest's length.
   func digest(_ input: UnsafeRawBufferPointer, to output: UnsafeMutableBufferPointer<UInt8>) -> Bool {
     EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil) == 1
   }
@@ -50,8 +50,8 @@ public enum HashAlgorithm: Sendable, Hashable, CaseIterable {
     }
   }
 
-  // Fetched once: an implicit fetch takes a lock and costs more than hashing a short item. Written once, never freed,
-  // immutable in OpenSSL: threads may share them.
+  // Fetched once: an implicit fetch takes a lock and costs more than hashing a short item. Threads may share them: they
+  // are set once, never freed, and immutable in OpenSSL.
   nonisolated(unsafe) private static let fetchedSHA1 = EVP_MD_fetch(nil, "SHA1", nil)  // proof above
   nonisolated(unsafe) private static let fetchedSHA256 = EVP_MD_fetch(nil, "SHA256", nil)  // proof above
   nonisolated(unsafe) private static let fetchedSHA384 = EVP_MD_fetch(nil, "SHA384", nil)  // proof above

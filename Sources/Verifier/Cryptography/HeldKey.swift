@@ -2,7 +2,7 @@ import Base
 
 /// The private half of a key that is held elsewhere, such as in a PKCS #11 token. It never leaves its holder.
 ///
-/// Each call may block, and is bounded in time. `PrivateKey` uses it in place of OpenSSL.
+/// Each call may block, and is bounded in time. `PrivateKey` uses a `HeldKey` instead of OpenSSL.
 public protocol HeldKey: Sendable {
   var publicKey: PublicKey { get }
   /// The holder's name, for metrics and the log.
@@ -12,21 +12,21 @@ public protocol HeldKey: Sendable {
   /// - Throws: `keyUnavailable`.
   func signature(ofDigest digest: [UInt8]) throws(CryptoError) -> [UInt8]
 
-  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1). The peer's point is checked.
+  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1). `PublicKey` has already checked the peer's point.
   /// - Throws: `keyUnavailable`.
   func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes
 
-  /// Asks whether the holder would do its work now, without using the key.
+  /// Checks that the holder is available, without using the key.
   /// - Throws: `keyUnavailable`.
   func check() throws(CryptoError)
 
-  /// Runs work that uses the key on a thread that may block. Returns false if the work has not ended in time: its
-  /// result is then not needed.
+  /// Runs work that uses the key, on a thread that may block. Returns false if the work does not end in time. The
+  /// caller then ignores its result.
   func run(_ work: @escaping @Sendable () -> Void) async -> Bool
 }
 
 extension HeldKey {
-  /// Runs work as `run` does, and returns its result; nil if it has not ended in time.
+  /// Runs work with `run` and returns its result; nil if the work does not end in time.
   package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value? {
     let result = Locked<Value?>(nil)
     let hasEnded = await run {

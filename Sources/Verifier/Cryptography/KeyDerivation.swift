@@ -2,13 +2,14 @@ import COpenSSL
 import FoundationEssentials
 
 extension PrivateKey {
-  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1), or the X25519/X448 output (RFC 7748) unless all-zero.
+  /// The x-coordinate of the ECDH point (SEC 1, 3.3.1), or the X25519/X448 output (RFC 7748). An all-zero output is an
+  /// error.
   public func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes {
     guard curve == peer.curve, curve.family != .edwards else { throw .keyAgreementFailed }
     if let held { return try held.sharedSecret(with: peer) }
     guard let context = derivationContext() else { throw .keyAgreementFailed }
-    // An idle context refers to its last peer without reading it, so `KeyRecycler` may give the peer's key another
-    // point.
+    // `KeyRecycler` may give the peer's key another point. An idle context still refers to that key, but does not read
+    // it.
     defer { derivationContexts.giveBack(context) }
     // The peer's point is not checked again, since a check costs as much as the agreement. `PublicKey` has checked that
     // the point is on the curve and not infinity. Every curve here has cofactor 1, or clamps the scalar (RFC 7748).
@@ -41,8 +42,8 @@ extension PrivateKey {
   }
 }
 
-/// HKDF (RFC 5869) by OpenSSL's HMAC. OpenSSL's own HKDF costs three times as much, since it looks up algorithms by
-/// name.
+/// HKDF (RFC 5869), built on OpenSSL's HMAC. OpenSSL's own HKDF costs three times as much, since it looks up algorithms
+/// by name.
 public enum HKDF {
   /// Bytes of `info`.
   static let longestInfo = 1024
@@ -106,7 +107,7 @@ public enum HKDF {
 
 /// The concatenation key derivation function (NIST SP 800-56A, 5.8.1) of JOSE's ECDH-ES (RFC 7518, 4.6.2).
 public enum ConcatKDF {
-  // Written once, never freed, immutable in OpenSSL: threads may share it.
+  // Threads may share it: it is set once, never freed, and immutable in OpenSSL.
   nonisolated(unsafe) private static let singleStep = EVP_KDF_fetch(nil, "SSKDF", nil)  // proof above
 
   /// - Parameter info: the whole OtherInfo.
@@ -130,7 +131,7 @@ public enum ConcatKDF {
   }
 }
 
-/// HMAC (RFC 2104) by OpenSSL's MAC.
+/// HMAC (RFC 2104), computed by OpenSSL's MAC functions.
 public enum HMAC {
   public static func authenticate(
     _ message: some ContiguousBytes, key: borrowing SecretBytes, hash: HashAlgorithm
@@ -144,7 +145,7 @@ public enum HMAC {
         }
       }
     }
-    // The algorithm is fetched and the buffer has the hash's size, so only exhausted memory could make this fail.
+    // Only exhausted memory can make this fail: the algorithm is fetched, and the buffer is as long as the hash.
     precondition(tag.count == hash.digestLength, "HMAC failed")
     return tag
   }
@@ -165,7 +166,8 @@ public enum HMAC {
     return context.begin(key: key) && parts.allSatisfy { context.update($0) } && context.finish(into: output)
   }
 
-  /// Computes one HMAC after another: a new key costs less than a new context. Freeing the context wipes the keys.
+  /// A context that computes several HMACs in turn. Setting a new key costs less than making a new context. Freeing the
+  /// context wipes the keys.
   struct Context: ~Copyable {
     private let pointer: OpaquePointer
     let hash: HashAlgorithm
@@ -182,8 +184,8 @@ public enum HMAC {
       guard key.isEmpty else {
         return EVP_MAC_init(pointer, key.octets, key.count, nil) == 1
       }
-      // OpenSSL refuses an empty key. HMAC pads keys with zeros to the block's length, so a key of one zero byte is the
-      // same key.
+      // OpenSSL refuses an empty key. HMAC pads keys with zeros to the block's length. A key of one zero byte is thus
+      // equivalent to an empty key.
       var zero: UInt8 = 0
       return EVP_MAC_init(pointer, &zero, 1, nil) == 1
     }
@@ -201,9 +203,9 @@ public enum HMAC {
   }
 }
 
-/// One HMAC context without a key for each hash. Duplicating it costs half of setting the hash by name.
+/// For each hash, one HMAC context without a key. Duplicating a context costs half as much as setting the hash by name.
 ///
-/// Written once, never freed, and only read, to duplicate them: threads may share them.
+/// Threads may share them: they are set once, never freed, and only read for duplication.
 private enum MacTemplates {
   nonisolated(unsafe) private static let all: [HashAlgorithm: OpaquePointer] = {  // proof above
     var templates: [HashAlgorithm: OpaquePointer] = [:]
@@ -214,7 +216,7 @@ private enum MacTemplates {
     }
     return templates
   }()
-  // Saves looking up the most common hash.
+  // Avoids looking up the most common hash.
   nonisolated(unsafe) private static let sha256 = all[.sha256]  // proof above
 
   static func template(for hash: HashAlgorithm) -> OpaquePointer? { hash == .sha256 ? sha256 : all[hash] }

@@ -1,11 +1,12 @@
 import COpenSSL
 import FoundationEssentials
 
-/// A private key with its public half. OpenSSL holds the secret and wipes it with the last reference, or a `HeldKey`
-/// holds it elsewhere; nothing here prints or compares it.
+/// A private key with its public half. OpenSSL holds the secret and wipes it with the last reference, unless a
+/// `HeldKey` holds it elsewhere. Nothing here prints or compares the secret.
 public final class PrivateKey: Sendable {
   public let publicKey: PublicKey
-  /// Nil if the secret is in this process. Without it, `pkey` has only the public half.
+  /// The holder of the secret; nil if the secret is in this process. For a held key, `pkey` contains only the public
+  /// half.
   public let held: (any HeldKey)?
   // Set once and never changed. OpenSSL allows several threads to sign and derive with one key.
   nonisolated(unsafe) package let pkey: OpaquePointer
@@ -13,7 +14,8 @@ public final class PrivateKey: Sendable {
 
   public var curve: Curve { publicKey.curve }
 
-  /// Takes ownership of the reference. Reads the public half from the key unless its encoding is given.
+  /// Takes ownership of the pair's `pkey`. Reads the public half from `pkey` unless the pair contains the encoded
+  /// point.
   private init(adopting pair: KeyPair) throws(CryptoError) {
     pkey = pair.pkey
     held = nil
@@ -33,7 +35,7 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: KeyPair(curve: curve, pkey: pkey))
   }
 
-  /// A key whose private half never comes into this process.
+  /// A key whose private half never enters this process.
   public init(_ held: any HeldKey) {
     publicKey = held.publicKey
     pkey = publicKey.pkey
@@ -48,7 +50,7 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: KeyPair(curve: curve, pkey: pkey))
   }
 
-  /// The scalar, big-endian and as long as the field; or the raw key of an Edwards or Montgomery curve.
+  /// A key from its scalar (big-endian, as long as the field), or from the raw key of an Edwards or Montgomery curve.
   public convenience init(curve: Curve, scalar: some ContiguousBytes) throws(CryptoError) {
     var pair: KeyPair?
     scalar.withUnsafeBytes { pair = try? KeyPair(curve, scalar: $0) }
@@ -56,9 +58,9 @@ public final class PrivateKey: Sendable {
     try self.init(adopting: pair)
   }
 
-  /// An unencrypted private key in PEM: PKCS #8 or SEC 1. The scalar must be in range and belong to the public half.
-  /// - Throws: `passphraseRequired` for an encrypted key; `unsupportedKey`, before any computation, for a key that is
-  ///   not on a named curve.
+  /// An unencrypted private key in PEM: PKCS #8 or SEC 1. The scalar must be in range and match the public half.
+  /// - Throws: `passphraseRequired` for an encrypted key; `unsupportedKey` for a key that is not on a named curve,
+  ///   before any computation.
   public convenience init(pem: some ContiguousBytes) throws(CryptoError) {
     try self.init(adopting: try PrivateKeyPEM.read(pem, nil))
   }
@@ -109,7 +111,8 @@ struct KeyPair {
 }
 
 extension KeyPair {
-  /// The scalar must be as long as the field, at least 1 and below the order. On other curves any raw key is accepted.
+  /// On Weierstrass curves, the scalar must be as long as the field, at least 1 and below the order. On other curves
+  /// any raw key is accepted.
   init(_ curve: Curve, scalar: UnsafeRawBufferPointer) throws(CryptoError) {
     let pair =
       curve.family == .weierstrass
@@ -145,7 +148,8 @@ extension KeyPair {
   }
 }
 
-/// The groups of the curves. Made once, never freed and never changed: threads may share them.
+/// OpenSSL's groups for the Weierstrass curves. Threads may share them: they are made once, never freed and never
+/// changed.
 private enum CurveGroups {
   nonisolated(unsafe) static let all: [Curve: OpaquePointer] = {  // proof above
     var groups: [Curve: OpaquePointer] = [:]

@@ -5,9 +5,9 @@ import FoundationEssentials
 /// Reads private keys in PEM, with a passphrase if they are encrypted. It never prompts for a passphrase.
 ///
 /// OpenSSL parses, decrypts and decodes. The key's algorithm and curve are checked first: OpenSSL checks the key's
-/// numbers while decoding, and an RSA key of some thousand bits would take minutes.
+/// numbers while decoding, which takes minutes for an RSA key of some thousand bits.
 enum PrivateKeyPEM {
-  /// The passphrase for OpenSSL's callback, which only an encrypted key calls.
+  /// The passphrase for OpenSSL's callback. OpenSSL calls it only for an encrypted key.
   private struct Request {
     let passphrase: UnsafeRawBufferPointer?
     var wasAsked = false
@@ -30,7 +30,7 @@ enum PrivateKeyPEM {
       do throws(CryptoError) {
         return try ecKey(block.content)
       } catch {
-        // A wrong passphrase is usually noticed only when the decrypted bytes are decoded.
+        // Usually, only decoding the decrypted bytes reveals a wrong passphrase.
         throw request.wasAsked && error == .invalidPrivateKey ? .passphraseWrong : error
       }
     default: throw .unsupportedKey
@@ -98,7 +98,7 @@ enum PrivateKeyPEM {
     return Curve(nid: OBJ_obj2nid(OpaquePointer(parameter))).flatMap { $0.family == .weierstrass ? $0 : nil }
   }
 
-  /// The pair of the decoded scalar. Its computed public half must equal the file's.
+  /// The key pair of the decoded scalar. The computed public half must equal the public half in the file.
   private static func pair(adopting pkey: OpaquePointer?, _ expected: Curve?) throws(CryptoError) -> KeyPair {
     guard let pkey else { throw .invalidPrivateKey }
     defer { EVP_PKEY_free(pkey) }
@@ -110,7 +110,7 @@ enum PrivateKeyPEM {
       pair = try read.scalar().withUnsafeBytes { bytes throws(CryptoError) in try KeyPair(curve, scalar: bytes) }
       isWhole = pair.point.isEmpty || pair.point == read.publicKey.encoded
     } catch {
-      // A scalar or a point longer than the field.
+      // The scalar or the point is longer than the field.
       throw .invalidPrivateKey
     }
     guard isWhole else {
@@ -150,7 +150,7 @@ enum PrivateKeyPEM {
   private typealias Prompt =
     @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32
 
-  /// Gives the passphrase without prompting. OpenSSL wipes its buffer.
+  /// Passes the passphrase to OpenSSL without prompting. OpenSSL wipes its buffer.
   private static let prompt: Prompt = { buffer, size, _, context in
     guard let request = context?.assumingMemoryBound(to: Request.self), let buffer else { return -1 }
     request.pointee.wasAsked = true
@@ -160,9 +160,9 @@ enum PrivateKeyPEM {
   }
 }
 
-/// The work that an encrypted key demands for each passphrase. The file chooses this work, up to 2³¹ rounds.
+/// The work that an encrypted key demands for each passphrase. The key file determines this work, up to 2³¹ rounds.
 private enum PassphraseWork {
-  /// True if the work is within `Limits`. Knows PBKDF2, scrypt (RFC 8018, 6.2; RFC 7914, 7) and their predecessors,
+  /// True if the work is within `Limits`. Supports PBKDF2, scrypt (RFC 8018, 6.2; RFC 7914, 7) and their predecessors,
   /// which also have rounds.
   static func isBounded(_ algorithm: UnsafePointer<X509_ALGOR>?) -> Bool {
     guard let (function, parameters) = parts(algorithm) else { return false }
@@ -207,7 +207,7 @@ private enum PassphraseWork {
     return ASN1_INTEGER_get_int64(&value, integer) == 1 && value >= 0 ? Int(value) : nil
   }
 
-  /// The algorithm's number in OpenSSL, and its encoded parameters, a sequence.
+  /// The algorithm's NID (OpenSSL's number) and its encoded parameters, a sequence.
   private static func parts(_ algorithm: UnsafePointer<X509_ALGOR>?) -> (Int32, UnsafePointer<ASN1_STRING>)? {
     var object: OpaquePointer?
     var type: Int32 = 0

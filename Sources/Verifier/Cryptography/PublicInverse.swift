@@ -2,11 +2,11 @@ import COpenSSL
 
 /// Divides by public numbers modulo a prime of 256 bits. The time depends on the numbers, so none may be secret.
 ///
-/// `BN_mod_inverse` takes a third of a verification by table. The extended binary algorithm of Euclid is faster without
-/// its generality. OpenSSL's multiplication checks each inverse.
+/// `BN_mod_inverse` takes a third of the time of a verification with a table. The extended binary Euclidean algorithm
+/// is faster here, since it is less general. OpenSSL's multiplication checks each inverse.
 struct PublicInverse: Sendable {
   private let prime: PublicNumber
-  // Never changed: OpenSSL's functions take them as constants.
+  // These never change: OpenSSL's functions take them as constants.
   nonisolated(unsafe) private let modulus: OpaquePointer  // proof above
   nonisolated(unsafe) let montgomery: OpaquePointer  // proof above
 
@@ -18,11 +18,11 @@ struct PublicInverse: Sendable {
     self.montgomery = montgomery
   }
 
-  /// Sets `divisor` to R/number, with R = 2^256: Montgomery multiplication by it divides by the number, which is not
-  /// zero and below the prime. False if memory runs out.
+  /// Sets `divisor` to R/number, with R = 2^256: Montgomery multiplication by `divisor` divides by the number. The
+  /// number must be nonzero and below the prime. False if memory runs out.
   func set(_ divisor: OpaquePointer, dividingBy number: OpaquePointer, _ context: OpaquePointer) -> Bool {
     if setQuickly(divisor, number, context) { return true }
-    // Few numbers come here, all of them small.
+    // Only a few numbers, all of them small, need this slower path.
     return BN_mod_inverse(divisor, number, modulus, context) != nil
       && BN_to_montgomery(divisor, divisor, montgomery, context) == 1
   }
@@ -69,7 +69,8 @@ struct PublicNumber: Equatable {
   /// two numbers have a common divisor.
   func almostInverse(modulo prime: PublicNumber) -> (multiple: PublicNumber, exponent: Int)? {
     guard self != PublicNumber(0) else { return nil }
-    // Always self·s ≡ v·2^exponent, self·r ≡ -u·2^exponent and u·s + v·r = prime, so no number outgrows the prime.
+    // Invariants: self·s ≡ v·2^exponent, self·r ≡ -u·2^exponent and u·s + v·r = prime. No number therefore outgrows the
+    // prime.
     var (u, v) = (prime, self)
     var (r, s) = (PublicNumber(0), PublicNumber(1))
     var exponent = v.removeFactorsOfTwo()
@@ -112,7 +113,7 @@ struct PublicNumber: Equatable {
     low <<= count
   }
 
-  /// Shifts a number other than zero to the right until it is odd.
+  /// Shifts a nonzero number right until it is odd.
   private mutating func removeFactorsOfTwo() -> Int {
     let count = low == 0 ? 128 + high.trailingZeroBitCount : low.trailingZeroBitCount
     low = low >> count | high << (128 - count)

@@ -10,11 +10,11 @@ public final class PublicKey: Sendable {
   public let curve: Curve
   /// Weierstrass curves: the uncompressed point `04‖x‖y`; others: the raw key.
   public let encoded: [UInt8]
-  // Set once and never changed. OpenSSL's read operations on a key (verify, derive as peer) may run in parallel, and it
-  // counts references atomically.
+  // Set once and never changed. OpenSSL counts references atomically, and its read operations on a key (verify, derive
+  // as peer) may run in parallel.
   nonisolated(unsafe) package let pkey: OpaquePointer
   let verificationContexts: ContextPool
-  /// True if `VerificationTables` may keep a table for the key.
+  /// True if `VerificationTables` may store a table for the key.
   let isReused = Atomic(false)
 
   /// The bytes before the point in the SubjectPublicKeyInfo of a P-256 key (RFC 5480, 2).
@@ -23,7 +23,7 @@ public final class PublicKey: Sendable {
     0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Takes ownership of the references.
+  /// Takes ownership of the key and its context.
   private init(curve: Curve, encoded: [UInt8], adopting key: ImportedKey) {
     self.curve = curve
     self.encoded = encoded
@@ -40,7 +40,7 @@ public final class PublicKey: Sendable {
 
   /// An uncompressed point `04‖x‖y` (SEC 1, 2.3.3), or the raw key of an Edwards or Montgomery curve.
   ///
-  /// Compressed, hybrid and infinity encodings are refused here, since OpenSSL accepts them.
+  /// Refuses compressed, hybrid and infinity encodings, which OpenSSL accepts.
   public convenience init(curve: Curve, encoded: some Collection<UInt8>) throws(CryptoError) {
     let bytes = Array(encoded)
     guard curve.family == .weierstrass else {
@@ -90,7 +90,7 @@ public final class PublicKey: Sendable {
   package convenience init(referencing pkey: OpaquePointer) throws(CryptoError) {
     guard let curve = namedCurve(of: pkey) else { throw .unsupportedKey }
     let encoded = try curve.family == .weierstrass ? uncompressedPoint(of: pkey, on: curve) : rawPublicKey(of: pkey)
-    // Imported again, not shared with the parser: the parser also accepts compressed and unchecked points.
+    // The key is imported again instead of shared with the parser, which also accepts compressed and unchecked points.
     try self.init(curve: curve, encoded: encoded)
   }
 
@@ -132,7 +132,7 @@ extension PublicKey: Equatable {
   }
 }
 
-/// OpenSSL's key, with its context for verifying, if it has one.
+/// OpenSSL's key and, if present, its verification context.
 private struct ImportedKey {
   let pkey: OpaquePointer
   var verification: OpaquePointer?
@@ -143,8 +143,8 @@ private struct ImportedKey {
   }
 }
 
-/// Imports a point through a template key with the curve's parameters. Making the parameters each time would cost four
-/// times as much. OpenSSL checks that the point is on the curve.
+/// Imports a point through a template key with the curve's parameters. Making the parameters each time costs four times
+/// as much. OpenSSL checks that the point is on the curve.
 private func importPoint(_ point: [UInt8], on curve: Curve) throws(CryptoError) -> ImportedKey {
   guard let key = KeyRecycler.take(for: curve) ?? keyWithParameters(of: curve).map({ ImportedKey(pkey: $0) }) else {
     throw .libraryFailure
@@ -166,17 +166,17 @@ private func keyWithParameters(of curve: Curve) -> OpaquePointer? {
   return pkey
 }
 
-/// Keeps unused P-256 keys, which can get another point. Making a key is two thirds of the cost of an import, and every
+/// Stores unused P-256 keys for reuse with another point. Making a key is two thirds of the cost of an import. Every
 /// response has two new points.
 ///
-/// A key keeps its context for verifying, which reads the key's point at each verification.
+/// A key keeps its verification context, since the context reads the key's point at each verification.
 private enum KeyRecycler {
   private static let capacity = 64
   private static let keys = Locked<[SendableKey]>([])
 
-  // A key in the list gets exactly one new owner. Its `PublicKey` no longer exists, and its context for verifying is in
-  // the list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for
-  // agreements (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
+  // A key in the list gets exactly one new owner. Its `PublicKey` no longer exists. Its verification context is in the
+  // list too. Other contexts may still refer to the key: contexts about to be freed, and idle contexts for agreements
+  // (`sharedSecret(with:)`). They do not read the key, and OpenSSL counts references atomically.
   private struct SendableKey: @unchecked Sendable { let key: ImportedKey }
 
   static func take(for curve: Curve) -> ImportedKey? {
@@ -239,7 +239,8 @@ func namedCurve(of pkey: OpaquePointer) -> Curve? {
   }
 }
 
-/// One key per curve, whose parameters are copied. Never freed and never changed: threads may share them.
+/// One template key per curve, from which parameters are copied. Threads may share them: they are never freed and never
+/// changed.
 private enum KeyTemplates {
   nonisolated(unsafe) private static let keys: [Curve: OpaquePointer] = {  // proof above
     var keys: [Curve: OpaquePointer] = [:]
@@ -248,7 +249,7 @@ private enum KeyTemplates {
     }
     return keys
   }()
-  // Saves looking up the most common curve.
+  // Avoids looking up the most common curve.
   nonisolated(unsafe) private static let p256 = keys[.p256]  // proof above
 
   static func template(for curve: Curve) -> OpaquePointer? { curve == .p256 ? p256 : keys[curve] }

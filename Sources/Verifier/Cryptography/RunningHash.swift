@@ -19,7 +19,7 @@ package struct RunningHash: ~Copyable {
 
   /// Discards all absorbed bytes and starts again.
   package func reset() {
-    // The digest is fetched, so only exhausted memory could make this fail.
+    // Only exhausted memory can make this fail, since the algorithm is already fetched.
     precondition(EVP_DigestInit_ex(context, HashAlgorithm.sha256.algorithm, nil) == 1, "SHA-256 failed")
   }
 
@@ -40,7 +40,7 @@ package struct RunningHash: ~Copyable {
   }
 }
 
-/// AES-256 of single blocks (FIPS 197), for pseudorandom streams.
+/// AES-256 encryption of single blocks (FIPS 197), for pseudorandom streams.
 package struct AESBlocks: ~Copyable {
   private let context: OpaquePointer
 

@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// Secret bytes: one owner, never printed, wiped when freed.
 public struct SecretBytes: ~Copyable, Sendable {
-  // Owned by this value, which cannot be copied. Written only in the initialiser, and freed in `deinit`. The value may
-  // therefore move to another thread.
+  // This value owns the buffer and cannot be copied. The initialiser writes the buffer; `deinit` frees it. The value
+  // may therefore move to another thread.
   nonisolated(unsafe) private let buffer: UnsafeMutableRawBufferPointer
 
   public var count: Int { buffer.count }
@@ -47,12 +47,12 @@ public struct SecretBytes: ~Copyable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first byte's address, in the type that OpenSSL takes.
+  /// The first byte's address, in the type that OpenSSL expects.
   var octets: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// The first byte's address, in the type that OpenSSL takes.
+  /// The first byte's address, in the type that OpenSSL expects.
   var octets: UnsafeMutablePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }
 
@@ -63,7 +63,7 @@ private func wipe(_ memory: UnsafeMutableRawBufferPointer) {
   memory.deallocate()
 }
 
-/// Random bytes of OpenSSL's generator, which the operating system seeds.
+/// Random bytes from OpenSSL's generator, which the operating system seeds.
 public enum Random {
   public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: count)
@@ -76,7 +76,7 @@ public enum Random {
   }
 }
 
-/// Comparison in time that depends only on the lengths.
+/// Compares bytes in a time that depends only on the lengths.
 public func constantTimeEqual(_ left: some ContiguousBytes, _ right: some ContiguousBytes) -> Bool {
   left.withUnsafeBytes { left in
     right.withUnsafeBytes { right in

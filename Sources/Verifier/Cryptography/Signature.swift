@@ -23,7 +23,7 @@ extension PublicKey {
     }
   }
 
-  /// - Parameter tables: the store with the key's table, if the key is reused.
+  /// - Parameter tables: the store of tables for reused keys.
   func verifyECDSA(
     der signature: UnsafeBufferPointer<UInt8>, ofDigest digest: UnsafeBufferPointer<UInt8>,
     tables: VerificationTables = .shared
@@ -142,10 +142,11 @@ func rawSignature(_ pair: OpaquePointer, half: Int) throws(CryptoError) -> [UInt
 /// OpenSSL's form of ECDSA signatures: DER `SEQUENCE { r INTEGER, s INTEGER }` (RFC 3279, 2.2.3). OpenSSL's own writer
 /// makes five allocations.
 enum DERSignature {
-  /// Bytes of the longest signature, P-521's: an outer head, and two numbers of 66 bytes with heads and padding.
+  /// The length in bytes of the longest signature (P-521): an outer head, and two numbers of 66 bytes with heads and
+  /// padding.
   static let longest = 3 + 2 * (2 + 67)
 
-  /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes, and returns the length.
+  /// Writes r‖s, two equal halves of at most 66 bytes, into a buffer of `longest` bytes. Returns the length.
   static func write(_ signature: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) -> Int {
     precondition(signature.count <= 2 * 66 && output.count >= longest, "the buffer holds the longest signature")
     let half = signature.count / 2
@@ -171,7 +172,7 @@ enum DERSignature {
       return false
     }
     defer { ECDSA_SIG_free(pair) }
-    // The numbers are written without their signs, so a negative number has another encoding than the input.
+    // The numbers are written without their signs. The encoding of a negative number thus differs from the input.
     guard BN_bn2binpad(ECDSA_SIG_get0_r(pair), start, Int32(half)) == half,
       BN_bn2binpad(ECDSA_SIG_get0_s(pair), start + half, Int32(half)) == half
     else {
@@ -229,7 +230,8 @@ public enum CryptoError: Error, Sendable, Hashable {
   case decryptionFailed
   /// A nonce, key or output length outside the algorithm's bounds.
   case invalidLength
-  /// The holder of the key, such as a PKCS #11 token, did not do its work in time. A later attempt may succeed.
+  /// The holder of the key, such as a PKCS #11 token, does not complete the operation in time. A later attempt may
+  /// succeed.
   case keyUnavailable
   /// OpenSSL failed: memory is exhausted, or the installation is broken.
   case libraryFailure

@@ -3,10 +3,10 @@ import Base
 /// A signature algorithm of COSE and JOSE: one of ISO/IEC 18013-5 (Table B.3 and 9.1.2.4), or its fully specified form
 /// (RFC 9864).
 ///
-/// Each algorithm is bound to its curves: ES256 with a P-384 key is refused without checking the signature. There is no
-/// `none` and no HMAC: a public key must never become a shared secret (RFC 8725, 2.1 and 3.1).
+/// Each algorithm is bound to its curves: ES256 with a P-384 key is refused without checking the signature. `none` and
+/// HMAC are not supported: a public key must never serve as a shared secret (RFC 8725, 2.1 and 3.1).
 package struct SignatureAlgorithm: Sendable, Hashable {
-  /// The name in both registries.
+  /// The algorithm's name in the COSE and JOSE registries.
   package let name: String
   /// The identifier in COSE's registry.
   package let coseIdentifier: Int64
@@ -17,8 +17,8 @@ package struct SignatureAlgorithm: Sendable, Hashable {
   /// The curves for JOSE signatures; empty if JOSE lacks the algorithm.
   package let joseCurves: [Curve]
 
-  /// In COSE, ISO/IEC 18013-5 also uses ES256, ES384 and ES512 with brainpool curves. JOSE binds each to one curve
-  /// (RFC 7518, 3.4). The ESB algorithms are registered for COSE; ISO/IEC TS 18013-7 uses their names in JOSE too.
+  /// In COSE, ISO/IEC 18013-5 also uses ES256, ES384 and ES512 with brainpool curves. JOSE binds each to one curve (RFC
+  /// 7518, 3.4). The ESB algorithms are registered for COSE. ISO/IEC TS 18013-7 uses their names in JOSE too.
   package static let all: [SignatureAlgorithm] = [
     .init("ES256", -7, .sha256, cose: [.p256, .brainpoolP256r1], jose: [.p256]),
     .init("ES384", -35, .sha384, cose: [.p384, .brainpoolP320r1, .brainpoolP384r1], jose: [.p384]),
@@ -51,7 +51,7 @@ package struct SignatureAlgorithm: Sendable, Hashable {
     self = algorithm
   }
 
-  /// JOSE's algorithm of exactly this name (RFC 7515, 5.3).
+  /// The JOSE algorithm with exactly this name (RFC 7515, 5.3).
   package init?(joseName: String) {
     guard let algorithm = Self.jose.first(where: { $0.name.hasSameBytes(as: joseName) }) else { return nil }
     self = algorithm

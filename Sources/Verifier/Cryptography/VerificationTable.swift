@@ -4,13 +4,15 @@ import COpenSSL
 /// Precomputed multiples of a P-256 public key Q, for cheaper verifications.
 ///
 /// ECDSA checks that u1·G + u2·Q has x-coordinate r (FIPS 186-5, 6.4.2). OpenSSL has a table only for the generator G,
-/// so u2·Q costs three times as much as u1·G. A table for Q, computed as for another generator, makes both equal.
-/// OpenSSL's verification makes the same checks in the same order. Nothing here is secret. A table bypasses OpenSSL's
-/// providers, so none is made if only validated providers may run.
+/// so u2·Q costs three times as much as u1·G. OpenSSL can compute a table for Q as if Q were the generator. Both
+/// products then cost the same. OpenSSL's verification makes the same checks in the same order. Nothing here is secret.
+/// A table bypasses OpenSSL's providers. No table is therefore made in FIPS mode, where only validated providers may
+/// run.
 ///
-/// A table takes 150 kB of memory, and 35 ms of processor time to make.
+/// A table takes 150 kB of memory. Making it takes 35 ms of processor time.
 final class VerificationTable: Sendable {
-  /// The curve, with the data of its order and its field. Never changed: OpenSSL's functions take them as constants.
+  /// The curve, with the data of its order and its field. These never change: OpenSSL's functions take them as
+  /// constants.
   fileprivate struct Domain: @unchecked Sendable {
     let curve: OpaquePointer
     let order: OpaquePointer
@@ -35,10 +37,11 @@ final class VerificationTable: Sendable {
   }
 
   private static let domain = Domain()
-  /// The curve with Q instead of G, and its table.
+  /// The curve with Q as its generator, and the table for Q.
   nonisolated(unsafe) private let multiples: OpaquePointer  // proof above
 
-  /// True if a table is worth its cost: on P-256, if OpenSSL has special code for the curve.
+  /// True if a table is allowed and worth its cost: for P-256, outside FIPS mode, on processors for which OpenSSL has
+  /// special code.
   static func pays(for key: PublicKey) -> Bool {
     #if arch(x86_64) || arch(arm64)
       key.curve == .p256 && EVP_default_properties_is_fips_enabled(nil) == 0
@@ -47,7 +50,7 @@ final class VerificationTable: Sendable {
     #endif
   }
 
-  /// Nil for other curves, or if memory runs out.
+  /// Nil for curves other than P-256, or if memory runs out.
   init?(_ key: PublicKey) {
     guard key.curve == .p256, let domain = Self.domain, let multiples = EC_GROUP_dup(domain.curve) else {
       ERR_clear_error()
@@ -89,7 +92,8 @@ final class VerificationTable: Sendable {
     return isValid
   }
 
-  /// The numbers and points of one verification. Making them takes forty allocations, so they are kept for the next.
+  /// The numbers and points of one verification. Making them takes forty allocations, so the next verification reuses
+  /// them.
   // Sendable: it is either in the list or has one owner.
   private final class Scratch: @unchecked Sendable {
     let context, first, second: OpaquePointer
@@ -141,8 +145,8 @@ extension VerificationTable.Domain {
   /// True if the number is from 1 to n - 1.
   func isScalar(_ number: OpaquePointer) -> Bool { BN_is_zero(number) == 0 && BN_ucmp(number, order) < 0 }
 
-  /// True if the point's x-coordinate, modulo the order, is r. The point is X/Z², so x = r if r·Z² = X: this saves an
-  /// inversion. The coordinate may also be r + n, if that is below the field's prime.
+  /// True if the point's x-coordinate, modulo the order, is r. The x-coordinate is X/Z², so x = r if r·Z² = X. This
+  /// comparison saves an inversion. The coordinate may also be r + n, if that is below the field's prime.
   func hasCoordinate(_ point: OpaquePointer, _ r: OpaquePointer, _ context: OpaquePointer) -> Bool {
     let x = BN_CTX_get(context)
     let z = BN_CTX_get(context)
@@ -170,14 +174,14 @@ extension VerificationTable.Domain {
   }
 }
 
-/// The tables of reused keys, by point: the keys of configured anchors and of document signers. Only good signatures of
-/// trusted signers are counted.
+/// The tables of reused keys, by point. Reused keys are those of configured anchors and of document signers. Only good
+/// signatures of trusted signers are counted.
 final class VerificationTables: Sendable {
   static let shared = VerificationTables(slots: 32)
   /// The number of good signatures before a table is made. A table pays off after about a thousand verifications. A key
   /// with this many signatures is likely to reach that number.
   static let enough = 128
-  /// Seconds without a signature after which a key gives up its slot.
+  /// The number of seconds without a signature after which a key loses its slot.
   static let idle: Int64 = 3_600
   /// Maximum number of keys to count.
   private static let capacity = 1_024
@@ -187,7 +191,7 @@ final class VerificationTables: Sendable {
     var last: Int64 = 0
     var table: VerificationTable?
     var isMaking = false
-    /// True for a configured anchor's key, which was prepared.
+    /// True for the key of a configured anchor, set by `prepare`.
     var isPrepared = false
 
     var hasTable: Bool { table != nil || isMaking }
@@ -198,7 +202,7 @@ final class VerificationTables: Sendable {
   private let slots: Int
   private let clock: @Sendable () -> Int64
 
-  /// - Parameter clock: seconds since any time.
+  /// - Parameter clock: seconds since an arbitrary moment.
   init(slots: Int, clock: @escaping @Sendable () -> Int64 = { (ContinuousClock.now - start).components.seconds }) {
     self.slots = slots
     self.clock = clock
@@ -223,14 +227,15 @@ final class VerificationTables: Sendable {
     if !isStarted { finish(key, with: nil) }
   }
 
-  /// Counts a signature; true if a table must be made, for which a slot is then reserved.
+  /// Counts a signature. If a table must be made, reserves a slot and returns true.
   private func note(_ key: PublicKey, at now: Int64) -> Bool {
     uses.withLock { uses in
       if uses.count >= Self.capacity, uses[key.encoded] == nil { uses = uses.filter { $0.value.isLasting } }
       var use = uses[key.encoded] ?? Use()
       use.count += 1
       use.last = now
-      // Slots are searched under the lock. A key that gets no slot therefore does not search again at each signature.
+      // The search for a slot holds the lock. A key that gets no slot therefore searches again only after `enough` more
+      // signatures, not at each one.
       let isDue =
         use.count.isMultiple(of: Self.enough) && !use.hasTable && VerificationTable.pays(for: key)
         && Self.freeSlot(in: &uses, of: slots, at: now)
@@ -250,8 +255,8 @@ final class VerificationTables: Sendable {
     return true
   }
 
-  /// Makes the tables of configured keys on a background thread, at most as many as there are slots for other keys.
-  /// Releases the tables of earlier configured keys that are not among them.
+  /// Makes the tables of configured keys on a background thread. At most `slots` configured keys get a table, the same
+  /// limit as for other keys. Releases the tables of earlier configured keys that are not in `keys`.
   func prepare(_ keys: [PublicKey]) {
     let keys = Array(keys.filter(VerificationTable.pays).prefix(slots))
     let due = uses.withLock { uses in
@@ -287,8 +292,8 @@ extension PublicKey {
   /// Declares that the key is trusted and reused, which allows a table for cheaper verifications.
   package func expectReuse() { isReused.store(true, ordering: .relaxed) }
 
-  /// Declares that these configured keys, and no earlier ones, are trusted and used for long. Their tables are made at
-  /// once, on a background thread.
+  /// Declares that these configured keys are trusted and reused. They replace the keys of earlier calls. Their tables
+  /// are made at once, on a background thread.
   package static func expectReuse(of keys: [PublicKey]) {
     for key in keys { key.expectReuse() }
     VerificationTables.shared.prepare(keys)

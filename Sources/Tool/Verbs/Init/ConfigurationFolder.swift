@@ -17,7 +17,7 @@ struct ConfigurationFolder {
     let proxies: [String]
     let relyingParty: String
     let pageName: String
-    /// True for the paths and the group of the Debian package.
+    /// True to use the paths and the group of the Debian package.
     let isSystem: Bool
     let origins: [String]
     let merchant: (id: String, team: String)?
@@ -33,11 +33,11 @@ struct ConfigurationFolder {
 
   let choices: Choices
   let apiKey: MadeKey
-  /// A key that reads `/metrics`.
+  /// The API key for reading `/metrics`.
   let monitoringKey: MadeKey
   private(set) var files: [File] = []
 
-  /// Makes everything; writes nothing.
+  /// Makes the keys and the content of all files, but writes nothing to disk.
   init(_ choices: Choices, at now: Timestamp) throws(Failure) {
     self.choices = choices
     let month = String(now.description.prefix(7))
@@ -87,7 +87,7 @@ struct ConfigurationFolder {
 
   private func configuration(_ party: [JSON.Member], month: String) -> JSON {
     let isBehindProxy = choices.publicURL?.hasPrefix("https:") == true || !choices.proxies.isEmpty
-    // A proxy on this machine is trusted in any case. Listing its address states that there is no other proxy.
+    // A proxy on this machine is always trusted. Listing its address states that there is no other proxy.
     let proxies = choices.proxies.isEmpty ? ["127.0.0.1"] : choices.proxies
     return .members([
       "mode": choices.mode.rawValue.json, "listen": choices.listen.description.json, "behind_proxy": isBehindProxy.json,
@@ -99,8 +99,8 @@ struct ConfigurationFolder {
     ])
   }
 
-  /// Adds a reader in staging: a developer can make their own wallet trust it. In live mode, only an authority that
-  /// wallets trust can certify a reader.
+  /// In staging, adds a self-made reader. A developer can make their own wallet trust it. In live mode, only an
+  /// authority that wallets trust can certify a reader.
   private mutating func addReader(_ url: String, at now: Timestamp) throws -> [JSON.Member] {
     let host = WebOrigin.host(url) ?? url
     guard choices.mode == .staging else {
@@ -140,7 +140,7 @@ struct ConfigurationFolder {
     }
   }
 
-  /// Keeps a sandbox's anchor out of live servers, in any folder.
+  /// Settings that make live servers ignore a sandbox's anchor, in any folder.
   private static let sandboxSettings = "{\n  \"doc_types\": [\"org.iso.18013.5.1.mDL\"],\n  \"tier\": \"test\"\n}\n"
 
   private var trustNote: String {
@@ -223,11 +223,12 @@ extension ConfigurationFolder {
   }
 }
 
-/// Writes the folder as a whole: a draft beside it is checked and then moved.
+/// Writes the folder as a whole: checks a draft beside it, then moves the draft into place.
 extension ConfigurationFolder {
-  /// The package's folder may exist if it is empty.
+  /// Only the package's folder may already exist, and only if it is empty.
   ///
-  /// - Throws: if the folder exists, or if a server would not start with these choices. Nothing then remains on disk.
+  /// - Throws: if the folder exists, or if a server cannot start with these choices. After an error, nothing remains on
+  ///   disk.
   func write(to folder: String) throws(Failure) {
     let group = choices.isSystem ? try SystemPlaces.group() : nil
     let content = try? FileManager.default.contentsOfDirectory(atPath: folder)
@@ -270,7 +271,8 @@ extension ConfigurationFolder {
   }
 
   /// Checks the configuration as `--check-config` does. A missing anchor is not a fault if no anchor was given. The
-  /// package's folders for state belong to the server's user. Only this user may start the server, never root.
+  /// package's state folders are not checked, since they belong to the server's user. Only this user may start the
+  /// server, never root.
   private func check(_ draft: String, as folder: String) throws(Failure) {
     let problems = ConfigurationCheck(path: draft + "/mdoc.json").problems.filter {
       (!choices.anchors.isEmpty || $0.pointer != "/trust")

@@ -16,7 +16,7 @@ enum MockCommand {
       MockLists.command, MockPersonVerb.command, MockPublish.command,
     ])
 
-  /// The options about the issuer and the holder, shared by all verbs that make a response.
+  /// The options for the issuer and the holder, shared by all verbs that make a response.
   static let walletOptions: [Option] = [
     .variant, .mockRequest, .person, .lists, .seed, .issuerCurve, .issuerKey, .issuerChain, .deviceCurve, .at, .json,
   ]
@@ -24,7 +24,7 @@ enum MockCommand {
   /// The options of a wallet that may send a zero-knowledge proof.
   static let provingOptions = walletOptions + [.circuits]
 
-  /// The authority of the options.
+  /// The mock authority that the options specify.
   /// - Parameters:
   ///   - seed: the seed if no option gives one.
   ///   - lists: the address of the lists if no option gives one.
@@ -60,7 +60,7 @@ enum MockCommand {
     return (key, chain.map { Array($0.der) }, leaf.validity.lowerBound)
   }
 
-  /// - Parameter authority: the documents' authority; nil for the authority of the options.
+  /// - Parameter authority: the documents' authority; nil for the authority that the options specify.
   static func wallet(_ arguments: Arguments, of authority: MockAuthority? = nil) throws(Failure) -> MockWallet {
     let authority = if let authority { authority } else { try self.authority(arguments) }
     let deviceCurve = try curve(.deviceCurve, arguments)
@@ -73,7 +73,7 @@ enum MockCommand {
     return MockWallet(authority: authority, documents: documents, deviceCurve: deviceCurve, prover: prover)
   }
 
-  /// Throws if the device key cannot sign. A key on a Montgomery curve can only agree on a MAC key.
+  /// Throws if the device key cannot sign. A key on a Montgomery curve supports only key agreement, for a MAC.
   static func requireSigning(_ wallet: MockWallet) throws(Failure) {
     guard wallet.deviceCurve.family != .montgomery else {
       throw .usage("\(wallet.deviceCurve.rawValue) keys cannot sign; use mdoc mock response --authentication mac")
@@ -87,7 +87,8 @@ enum MockCommand {
     throw .unknown("variant", name, among: names, or: " (mdoc mock variants lists them)")
   }
 
-  /// The body's value. A `MockError` is caused by the caller's options; any other error is this program's fault.
+  /// Returns the body's value. A `MockError` is the fault of the caller's options. Any other error is this program's
+  /// fault.
   static func made<Value>(_ body: () throws -> Value) throws(Failure) -> Value {
     do {
       return try body()
@@ -152,7 +153,7 @@ enum MockAnchors {
     ])
   }
 
-  /// The settings that the trust loader reads beside the certificate.
+  /// The settings that the trust loader reads from the file beside the certificate.
   private static func settings(of anchor: MockAnchor) -> JSON {
     .of([
       "doc_types": anchor.docTypes, "ekus": anchor.extendedKeyUsages, "max_path_length": anchor.maxPathLength,
@@ -168,8 +169,8 @@ enum MockOutput {
     _ content: [UInt8], _ responses: [[UInt8]], over transcript: [UInt8], _ variant: MockVariant, of wallet: MockWallet,
     isSigned: Bool = true, made now: Timestamp, transcriptAt path: String? = nil, _ arguments: Arguments
   ) throws(Failure) {
-    // A variant states its codes. A correct response with signatures is verified, since the mock signs any content of a
-    // person's file, even content that no verifier accepts.
+    // A variant states its codes. A signed, correct response is verified instead. The mock signs any content of a
+    // person's file, even content that every verifier rejects.
     let isVerified =
       variant.name == MockVariant.good.name && isSigned && wallet.prover == nil && wallet.authority.givenSigner == nil
     let codes = try isVerified ? codes(of: responses, over: transcript, from: wallet.authority, at: now) : variant.codes

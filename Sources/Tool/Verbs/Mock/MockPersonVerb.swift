@@ -43,8 +43,8 @@ extension Option {
 }
 
 extension MockDocumentData {
-  /// The same data, in which a date as text becomes a full-date if the standard allows dates and no texts for the
-  /// element. The mock itself does not know the standards' types: it shares no code with the verifier that it tests.
+  /// The same data, with text dates converted to full-dates where the standard allows dates but not text. The mock
+  /// itself does not know the standards' types, since it shares no code with the verifier under test.
   var withDates: MockDocumentData {
     var copy = self
     let definition = DocTypeCatalogue.definition(of: docType)

@@ -77,8 +77,8 @@ enum MockResponse {
     }
   }
 
-  /// A transcript with the mock's device engagement (ISO/IEC 18013-5:2021, 8.2.1.1) and the given or the mock's reader
-  /// key.
+  /// A transcript with the mock's device engagement (ISO/IEC 18013-5:2021, 8.2.1.1) and the given reader key, or the
+  /// mock's reader key if none is given.
   private static func newTranscript(_ arguments: Arguments, readerKey: PublicKey?) throws(Failure) -> [UInt8] {
     try MockCommand.made {
       let readerBytes = MockSessionTranscript.readerKeyBytes(of: try readerKey ?? key("reader"))
@@ -109,8 +109,8 @@ extension Option {
     "authentication", "KIND", "how the device proves its key", fallback: "signature", choices: ["signature", "mac"])
 }
 
-/// The request to a mock wallet: the given request in the HTTP API's shape, otherwise the request that suits the
-/// variant best.
+/// The request to a mock wallet: the given request in the HTTP API's shape, or else the most suitable request for the
+/// variant.
 enum MockRequestFile {
   static func request(
     _ arguments: Arguments, for family: ProtocolFamily, over protocolName: String? = nil, variant: MockVariant,
@@ -180,7 +180,7 @@ enum MockWeb {
     let bytes = try FileAccess.read(path, purpose: "request")
     let request: ReceivedRequest
     if redirected.contains(name) {
-      // White space is dropped from both ends, since a file that was written by hand usually ends with a line feed.
+      // Trims white space at both ends, since a handwritten file usually ends with a line feed.
       request = ReceivedRequest(object: Array(bytes.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()))
     } else {
       let data = try readable("request \(path): ") { try JSON(parsing: bytes) }

@@ -19,7 +19,7 @@ enum CompletionCommand {
 
 /// The words that may follow this path of verbs.
 private struct CompletionLevel {
-  /// The verbs without the program's name; empty at the top.
+  /// The path of verbs without the program's name; empty at the top level.
   let path: String
   let command: Command
 
@@ -35,12 +35,12 @@ private struct CompletionLevel {
   /// The verbs, or the allowed values of the operand; empty if the operand may have any value.
   var words: [String] { command.verbs.map(\.name) + (command.operand?.choices ?? []) }
 
-  /// True if a file name is possible: for an operand of any value.
+  /// True if the operand may be a file name, since its values are not restricted.
   var takesFiles: Bool { command.operand.map(\.choices.isEmpty) ?? false }
 }
 
 extension String {
-  /// The text as one word of bash or zsh, in single quotes.
+  /// The text as one bash or zsh word, in single quotes.
   fileprivate var quotedForShell: String { "'" + replacing("'", with: "'\\''") + "'" }
 }
 
@@ -199,6 +199,6 @@ private enum FishCompletion {
 }
 
 extension String {
-  /// The text as one word of fish, in single quotes.
+  /// The text as one fish word, in single quotes.
   fileprivate var quotedForFish: String { "'" + replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'" }
 }

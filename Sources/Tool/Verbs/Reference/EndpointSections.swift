@@ -1,8 +1,8 @@
 import App
 import Base
 
-/// A description of every operation of the HTTP API, made from its OpenAPI document: its input, an example of a call
-/// and its reply, and its refusals.
+/// Describes every operation of the HTTP API: its input, an example call and reply, and its refusals. The source is the
+/// OpenAPI document.
 enum EndpointSections {
   static var markdown: String {
     // The server serves the same document. It is always valid JSON.
@@ -33,7 +33,7 @@ enum EndpointSections {
     let needed = (operation["parameters"]?.array ?? []).filter { $0["in"] == "query" && $0["required"] == true }
     let query = needed.isEmpty ? "" : "?" + needed.map { "\($0["name"]?.string ?? "")=…" }.joined(separator: "&")
     let examples = media?.value["examples"]
-    // The example reply is the reply for a session on the web.
+    // Prefers the example request for a web session, since the example reply belongs to a web session.
     let example = examples?["web"] ?? examples?.object?.first?.value
     let sent = media?.value["example"] ?? example?["value"]
     parts.append(

@@ -68,7 +68,7 @@ struct ManPage {
     Array(notes.map { [escaped($0)] }.joined(separator: [".PP"]))
   }
 
-  /// Escapes special characters and lines that troff would take for requests, so that troff prints the text unchanged.
+  /// Escapes text so that troff prints it unchanged: special characters, and lines that look like requests.
   private static func escaped(_ text: String) -> String {
     var output = ""
     for scalar in text.unicodeScalars {

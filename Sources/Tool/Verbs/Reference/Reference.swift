@@ -44,7 +44,7 @@ enum ReferencePart: String, CaseIterable {
 
   var fileName: String { "Reference\(title).md" }
 
-  /// The whole file, without the end of its last line.
+  /// The whole file, without the final line feed.
   var markdown: String {
     let (purpose, body) =
       switch self {
@@ -94,7 +94,7 @@ enum CommandSections {
   }
 }
 
-/// The keys of the configuration file, made from its JSON Schema, with one table for each object.
+/// The keys of the configuration file, generated from its JSON Schema. Each object has one table.
 enum ConfigurationTableText {
   static var markdown: String {
     let schema = ConfigurationSchema.json
@@ -118,7 +118,7 @@ enum ConfigurationTableText {
     return "## \(title)\n\n" + MarkdownTable.text(["Key", "Value", "Default", "Meaning"], rows)
   }
 
-  /// The name of the object that a schema refers to; nil if it refers to none.
+  /// The name of the object that a schema references; nil if the schema is not a reference.
   private static func name(of schema: JSON) -> String? {
     schema["$ref"]?.string.flatMap { $0.split(separator: "/").last }.map(String.init)
   }

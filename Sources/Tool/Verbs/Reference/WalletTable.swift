@@ -7,8 +7,8 @@ import Mock
 import PKIX
 import Presentation
 
-/// The responses of wallets to each shape of request, for every set of elements that a person may have. They are
-/// computed by models of the wallets' code.
+/// The responses of wallets to each shape of request, for every set of elements that a person may have. Models of the
+/// wallets' code compute the responses.
 enum WalletTable {
   static var markdown: String {
     let models = WalletModel.all.filter(\.readsDeviceRequests)
@@ -39,12 +39,12 @@ enum WalletTable {
 
   // MARK: Requests
 
-  /// A request, and every element by which a document may fulfil it.
+  /// A request in its unsigned, signed and DCQL forms.
   struct Shape: Sendable {
     let label: String
     let request: PresentationRequest
     let unsigned, signed, query: WalletModel.Request
-    /// The version and the substitutes of the DeviceRequests.
+    /// The version of the DeviceRequests, and the number of elements with substitutes.
     let form: String
 
     fileprivate init(_ label: String, _ documents: DocumentRequest..., all: Bool = false) {
@@ -68,7 +68,7 @@ enum WalletTable {
       }
     }
 
-    /// The sufficient documents of a person, each with its requested elements.
+    /// The person's documents that satisfy the request, each with the requested elements.
     func acceptable(of held: WalletModel.Held) -> WalletModel.Held {
       var found: WalletModel.Held = [:]
       for document in request.documents {
@@ -94,8 +94,8 @@ enum WalletTable {
     Shape("a proof of age, or the document", document("", ageOver: [18])),
   ]
 
-  /// - Parameter kinds: a letter for each element: required, optional, or kept and optional. A capital letter means
-  ///   that the element has an alternative.
+  /// - Parameter kinds: one letter for each element: `r` for required, `o` for optional, or `k` for optional and
+  ///   retained. A capital letter means that the element has an alternative.
   private static func document(_ kinds: String, of docType: String = DocType.mDL, ageOver: [Int] = [])
     -> DocumentRequest
   {
@@ -116,7 +116,8 @@ enum WalletTable {
 
   /// A wallet's responses to a request, for every set of elements that a person may have.
   struct Outcome {
-    /// The number of sufficient sets; the number of these with a full response, and the number with another response.
+    /// The number of sufficient sets, the number of these with a full response, and the number of all sets with another
+    /// response.
     private(set) var enough = 0, full = 0, partial = 0
 
     init(_ shape: Shape, _ request: WalletModel.Request, _ wallet: WalletModel) {

@@ -51,7 +51,7 @@ extension Option {
 /// The findings about one certificate.
 struct CertificateFindings: Sendable {
   let found: FoundCertificate
-  /// The certificate's role; nil if it cannot be read.
+  /// The certificate's role; nil if the certificate is malformed.
   let role: CertificateRole?
   /// The reason for guessing this role; nil if the role was given.
   let guessedBy: String?

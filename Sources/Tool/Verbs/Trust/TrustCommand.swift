@@ -46,7 +46,7 @@ enum TrustCommand {
 }
 
 extension UnusableCRL: MemberValue {
-  /// The revocation list that is never fetched, and the reason.
+  /// A message about a revocation list that is never fetched, with the reason.
   var text: String {
     "will not be fetched (\(Code.revocationSourceNotAllowed.rawValue)): " + (address.map { "\($0): " } ?? "") + reason
   }
@@ -56,7 +56,7 @@ extension UnusableCRL: MemberValue {
 
 /// A certificate in one of the given files. It may be malformed.
 struct FoundCertificate: Sendable {
-  /// The file, and the certificate's number in the file if it has several.
+  /// The file, with the certificate's number if the file contains several.
   let source: String
   let content: Result<Certificate, CertificateError>
 
@@ -66,7 +66,7 @@ struct FoundCertificate: Sendable {
   /// All certificates of a file, in their order.
   static func inFile(_ path: String) throws(Failure) -> [FoundCertificate] {
     let bytes = try FileAccess.read(path, purpose: "certificate")
-    // 0x30 begins every DER certificate, and the text "0 s:CN=…" that some tools print above PEM blocks.
+    // Every DER certificate begins with 0x30. So does the text "0 s:CN=…", which some tools print above PEM blocks.
     let text = String(decoding: bytes, as: UTF8.self)
     let isDER = bytes.starts(with: [0x30]) && !text.contains("-----BEGIN CERTIFICATE-----")
     let encodings = isDER ? [bytes] : PEM.certificates(in: text) ?? []

@@ -163,7 +163,7 @@ struct ImportedAnchor: MemberValue {
 
   var certificate: [UInt8] { Array(PEM.encode(certificate: anchor.certificate.der).utf8) }
 
-  /// The settings file. It holds all settings of the list and the caller, so that no default applies.
+  /// The settings file. It contains all settings of the list and the caller, so that no default applies.
   var settings: [UInt8] {
     let json: JSON = .members([
       "doc_types": (anchor.docTypes ?? []).json,
@@ -178,8 +178,8 @@ struct ImportedAnchor: MemberValue {
     return json.fileContent
   }
 
-  /// The files in the order in which they are written, settings first. Settings without their certificate stop the
-  /// loader. A certificate without its settings would get the default trust.
+  /// The files in writing order, settings first. Settings without their certificate stop the loader. A certificate
+  /// without its settings gets the default trust.
   func files(in folder: String) -> [(path: String, bytes: [UInt8])] {
     let stem = (folder.hasSuffix("/") ? folder : folder + "/") + name
     return [(stem + ".json", settings), (stem + ".pem", certificate)]

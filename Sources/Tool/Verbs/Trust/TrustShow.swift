@@ -46,13 +46,13 @@ enum TrustShow {
   }
 }
 
-/// The content of a file about trust, ready to be shown.
+/// The content of a trust file, ready for display.
 struct ShownFile: Sendable {
   enum State: String, Sendable {
     /// The content is in force, and its signer chains to a given anchor.
     case accepted
     case refused
-    /// The file is not signed, or no anchor was given to which the signer could chain.
+    /// The file is not signed, or no anchor is given for its signer.
     case unverified
 
     var word: Span {
@@ -87,7 +87,7 @@ struct ShownFile: Sendable {
   static let noAnchor =
     "no --signer-anchor is given, so anyone may have signed this; its content is unverified"
 
-  /// A row with a time. Without a time, adds a row with `absent`, or no row if `absent` is nil.
+  /// A row with a time. If the time is nil, the row shows `absent`. If both are nil, no row is shown.
   static func time(
     _ label: String, _ time: Timestamp?, as member: String, absent: String? = nil, note: String = ""
   ) -> Report {
@@ -145,7 +145,7 @@ extension ShownFile {
     entries = findings.map { finding in
       let certificate = finding.found.certificate
       let rows = certificate?.rows(at: now).map { Report.row($0.0, $0.1) } ?? []
-      // A relying party's certificate certifies no other, so the profiles of issuers do not apply to it.
+      // A relying party's certificate certifies no other certificate. The profiles of issuers do not apply to it.
       if let certificate, let merchant = MerchantCertificate.merchant(named: certificate) {
         return [.members(of: certificate.json), .line(.bold(finding.name))] + rows
           + Self.facts(of: merchant, certificate)
@@ -161,7 +161,7 @@ extension ShownFile {
     }
   }
 
-  /// Apple's certificate of a merchant's key.
+  /// The facts about Apple's certificate for a merchant's key.
   private static func facts(of merchant: AppleMerchant, _ certificate: Certificate) -> [Report] {
     let hash = certificate.publicKey.map { Hex.encode(AppleInApp.recipientKeyHash($0)) } ?? "none"
     return [
@@ -297,8 +297,8 @@ extension UnverifiedList {
 }
 
 extension ShownFile {
-  /// Shows a status list or identifier list. The documents that refer to the list determine who may sign it, so the
-  /// list is never verified here, even if anchors are given. A list that no verifier could read is rejected.
+  /// Shows a status list or identifier list. Only the documents that reference the list determine who may sign it. The
+  /// list is therefore never verified here, even if anchors are given. Rejects a list that no verifier can read.
   init(_ token: UnverifiedStatusToken, at now: Timestamp) {
     let isStatusList = token.mechanism == .statusList
     kind = isStatusList ? "status_list" : "identifier_list"

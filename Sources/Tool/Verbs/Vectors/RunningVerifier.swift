@@ -7,9 +7,9 @@ import Presentation
 import Sessions
 import Vectors
 
-/// `mdoc vectors run --verifier`: the mock wallet plays its variants to a running verifier, one session each.
+/// `mdoc vectors run --verifier`: the mock wallet sends its variants to a running verifier, with one session for each.
 struct RunningVerifier: Sendable {
-  /// A variant over a protocol.
+  /// A variant sent over one protocol.
   struct Case: Sendable {
     let trial: VerifierFile.Trial
     let variant: MockVariant
@@ -26,14 +26,14 @@ struct RunningVerifier: Sendable {
       return summary
     }
 
-    /// Whether a verifier may judge otherwise. Unusual right responses are such cases.
+    /// True if a verifier may reach another verdict. Examples are unusual but correct responses.
     private var isChoice: Bool {
       variant.codes.isEmpty && variant.name != MockVariant.good.name
         || TestVector.Importance.choices.contains(variant.name)
     }
   }
 
-  /// The number of variants between two controls.
+  /// The number of variants between two controls, which are ordinary correct responses.
   static let controlInterval = 25
   private static let attempts = 3
 
@@ -41,10 +41,10 @@ struct RunningVerifier: Sendable {
   private let path: String
   private let visit: WalletVisit
   private let wallet: MockWallet
-  /// Variables, and values of the preparation.
+  /// The values of the file's variables, and of the preparation's reply.
   private let values: [String: JSON]
   private let seconds: Int64
-  /// The key to which requests may be encrypted.
+  /// The wallet's key for encrypted requests.
   private let key: MockRequestKey
 
   static func report(_ arguments: Arguments) async throws(Failure) -> RunReport {
@@ -113,7 +113,7 @@ struct RunningVerifier: Sendable {
 
   // MARK: Cases
 
-  /// Every variant that a protocol can carry, with a right response first, last and in between.
+  /// Every variant that a protocol can carry. Correct responses come first, last and at intervals in between.
   private func cases(_ arguments: Arguments) throws(Failure) -> [Case] {
     let names = arguments.values(.runProtocol)
     let offered = file.trials.map(\.protocolName)
@@ -144,7 +144,7 @@ struct RunningVerifier: Sendable {
     return Case(trial: trial, variant: .good, id: "\(trial.protocolName)/\(name)")
   }
 
-  /// Whether a response over the protocol may be encrypted shows only in the request, so both are considered.
+  /// Considers both encrypted and plain responses, since only the request determines which of them the protocol allows.
   private func holds(_ variant: MockVariant, over name: String) -> Bool {
     let name = name == "openid4vp-eu-age-verification" ? "openid4vp" : name
     return [true, false].contains {
@@ -239,7 +239,7 @@ struct RunningVerifier: Sendable {
         let reply = try await caller.call(trial.start, &values)
         if reply.status < 400 { return }
         if reply.hasFailed { throw .ended(.crashed("HTTP \(reply.status) at the start of a session")) }
-        // These concern the caller, not what the variant asks for.
+        // These statuses concern the caller, not the variant's request.
         if [401, 403, 404, 405].contains(reply.status) {
           throw .other("no session was started: HTTP \(reply.status)")
         }
@@ -291,7 +291,7 @@ struct RunningVerifier: Sendable {
     return try await caller.call(submit, &values)
   }
 
-  /// A variant that cannot be played over this request is skipped.
+  /// Skips a variant that cannot be made for this request.
   private static func made<Value>(_ variant: MockVariant, _ make: () throws -> Value) throws(VerdictError) -> Value {
     do {
       return try make()
@@ -306,7 +306,7 @@ struct RunningVerifier: Sendable {
   }
 }
 
-/// Makes the calls of a verifier's file.
+/// Makes the calls that a verifier's file specifies.
 private struct VerifierCaller {
   let visit: WalletVisit
   let seconds: Int64
@@ -338,7 +338,7 @@ private struct VerifierCaller {
     return reply
   }
 
-  /// The reply to an exchange. A busy verifier is asked again: 429 and 503 say nothing about the response.
+  /// The reply to an exchange. Retries while the verifier is busy: 429 and 503 are no verdict on the response.
   func reply(_ exchange: () async throws(Failure) -> WalletVisit.Reply) async throws(VerdictError) -> VerifierReply {
     var attempt = 1
     while true {
@@ -351,7 +351,7 @@ private struct VerifierCaller {
     }
   }
 
-  /// An exchange that gets no reply ends the session: in time, or because the verifier broke off.
+  /// Ends the session if an exchange gets no reply, because of a timeout or a crashed verifier.
   func caught<Value>(_ exchange: () async throws(Failure) -> Value) async throws(VerdictError) -> Value {
     let deadline = Deadline(in: .seconds(seconds) - .milliseconds(100))
     do throws(Failure) {
@@ -364,12 +364,13 @@ private struct VerifierCaller {
   }
 }
 
-/// The journal of a run: JSON lines, the first about the run, then one for each case.
+/// The journal of a run: JSON Lines, with one line about the run and then one for each case.
 private struct Journal {
   var entries: [String: JournalEntry] = [:]
   private var output: OutputFile?
 
-  /// - Parameter variables: the file's variables with their values, which only a hash keeps, since they may be secret.
+  /// - Parameter variables: the file's variables with their values. They may be secret, so the journal stores only
+  ///   their hash.
   init(_ arguments: Arguments, of file: [UInt8], with variables: [String]) throws(Failure) {
     guard let path = arguments.value(.resume) else { return }
     var circumstances = file
@@ -395,7 +396,7 @@ private struct Journal {
       }
       for entry in lines.compactMap(JournalEntry.init) { entries[entry.id] = entry }
       output = try OutputFile(appendingTo: path)
-      // The line of a case that was being written when the run ended is not complete.
+      // If the previous run ended while it wrote a line, that line is incomplete. A line feed ends it.
       try output?.write(lines.isEmpty ? head.serialized() + [0x0a] : [0x0a])
     } else {
       output = try OutputFile(new: path)
@@ -416,7 +417,7 @@ extension WalletVisit {
 }
 
 extension RunReport {
-  /// The first control of each protocol, if it was not accepted.
+  /// The first correct response of each protocol, if the verifier did not accept it.
   fileprivate var controlsNotPassed: [String] {
     results.filter { $0.summary.id.hasSuffix("/" + MockVariant.good.name) && $0.outcome != .passed }
       .map(\.summary.id)
@@ -444,7 +445,7 @@ extension VerdictError {
 }
 
 extension MockRequest {
-  /// `documents` of our API.
+  /// The request as `documents` of this server's HTTP API.
   fileprivate var apiDocuments: JSON {
     .array(
       documents.map { document in

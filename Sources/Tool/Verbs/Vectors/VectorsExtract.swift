@@ -43,7 +43,7 @@ struct ExtractedCase {
   private let vector: TestVector
   private let suite: VectorSuite
   private var inputs: [(path: String, meaning: String, bytes: [UInt8])] = []
-  /// The words of the command line; empty if no command can judge such a case.
+  /// The words of the command line; empty if no command can judge the case.
   private(set) var command: [String] = []
 
   init(_ vector: TestVector, in suite: VectorSuite) {
@@ -144,7 +144,7 @@ struct ExtractedCase {
     if policy.clockSkew != usual.clockSkew { command.append("--clock-skew \(policy.clockSkew)") }
     if policy.isStrict { command.append("--strict") }
     if policy.revocation != usual.revocation { command.append("--revocation \(policy.revocation.rawValue)") }
-    // Without a policy no list is requested.
+    // If the revocation policy is off, no list is requested.
     if policy.revocation == .off { command.removeAll { $0.hasPrefix("--list ") } }
     if asksForProof { command.append("--circuits \"$CIRCUITS\"") }
   }

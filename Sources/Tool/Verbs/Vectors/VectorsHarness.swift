@@ -36,7 +36,7 @@ enum VectorsServeHarness {
     await server.stop(drainSeconds: 5)
   }
 
-  /// Writes one line of reply for each line of the standard input.
+  /// Writes one reply line for each line of standard input.
   private static func replyToLines(with handler: HarnessHandler, _ console: Console) async {
     while let line = readLine() {
       let reply: JSON
@@ -104,7 +104,7 @@ struct HarnessClient: Sendable {
   private let host: String
   private let port: UInt16
   private let path: String
-  /// Seconds without a reply after which the harness counts as gone.
+  /// The time limit for the harness's reply, in seconds.
   private let patience: Int
 
   /// Nil if the text is not an `http://` URL.
@@ -136,7 +136,7 @@ struct HarnessClient: Sendable {
       let connection = try ClientConnection(
         host: host, port: port, headers: ["Accept: application/json", "Connection: close"], peer: "the harness",
         patience: patience, limit: 1 << 20)
-      // An error in sending is ignored: a harness may reply before it has read everything.
+      // A sending error is ignored, since a harness may reply before it reads the whole question.
       try? connection.send("POST", path, question)
       reply = try connection.receive()
     } catch {
@@ -149,7 +149,7 @@ struct HarnessClient: Sendable {
 }
 
 extension VectorsCommand {
-  /// Starts a verifier's command, and makes a runner for the cases that it claims to support.
+  /// Starts a verifier's command, and makes a runner for the cases that the verifier claims to support.
   static func runner(
     of suite: VectorSuite, startedBy command: String, _ arguments: Arguments
   ) async throws(Failure) -> VectorRunner {

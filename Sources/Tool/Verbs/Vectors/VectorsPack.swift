@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Vectors
 
-/// `mdoc vectors pack`: the corpus for others, as an archive and as a single file.
+/// `mdoc vectors pack`: packs the corpus for distribution, as an archive and as a single file.
 enum VectorsPack {
   static let command = Command(
     "pack", "pack the corpus as an archive and as a single file", options: [.suite, .outFolder, .json],
@@ -37,7 +37,7 @@ enum VectorsPack {
     return .done
   }
 
-  /// The options make the archive depend only on the names, the bytes and the modes of the files.
+  /// With these options of tar, the archive depends only on the files' names, bytes and modes.
   private static func archive(_ files: [String], of suite: String, as name: String, in out: String) throws(Failure) {
     let work = FileManager.default.temporaryDirectory.path + "/mdoc-pack-\(UUID().uuidString)"
     try FileAccess.makeNewFolder(work, mode: 0o700)
@@ -58,7 +58,7 @@ enum VectorsPack {
     isWhole = true
   }
 
-  /// Runs a program of PATH with its arguments, and with this program's output and errors.
+  /// Runs a program from PATH. It writes to this program's standard output and error.
   private static func runProgram(_ words: [String]) throws(Failure) {
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }

@@ -123,7 +123,7 @@ enum VectorsRun {
     return expected
   }
 
-  /// The verifier's missing features. An unknown name is an error: otherwise it would silently have no effect.
+  /// The verifier's missing features. An unknown name is an error, not silently ignored.
   private static func features(_ arguments: Arguments, of suite: VectorSuite) throws(Failure) -> [String] {
     let names = arguments.values(.without)
     guard !names.isEmpty else { return [] }

@@ -16,7 +16,7 @@ enum VerifyCommand {
       VerifyBundle.command,
     ])
 
-  /// The exit statuses of a verdict, for the help.
+  /// The help text about a verdict's exit statuses.
   static let status =
     "Exit status: 0 verified, 1 rejected or declined, 3 verified but nothing was disclosed, 64 usage, 65 one of your "
     + "files cannot be read."
@@ -30,8 +30,8 @@ enum VerifyCommand {
   /// The options for the output of a verdict.
   static let output: [Option] = [.everyCheck, .htmlReport, .json]
 
-  /// Prints the report, folded without `--all`, and writes it as the page of `--html`. The page ends with the SHA-256
-  /// of each file in these options.
+  /// Prints the report, with all checks only if `--all` is given. Also writes the HTML page of `--html`. The page ends
+  /// with the SHA-256 of each input file.
   static func publish(
     _ report: [Report], kind: String, files: [Option], _ arguments: Arguments
   ) throws(Failure) {
@@ -46,7 +46,7 @@ enum VerifyCommand {
     var hashes: [(String, String)] = []
     let named = files.flatMap { option in arguments.values(option).map { (option.name, $0) } }
     for (name, file) in named + arguments.operands.map({ ("file", $0) }) where AuthorizationLink(file) == nil {
-      // A pipe cannot be read twice, and a file that is too long was not read to its end.
+      // Omits pipes, which cannot be read twice, and files that are too long to be read whole.
       let bytes = try FileAccess.readPrefix(file, purpose: name)
       guard !bytes.isEmpty, bytes.count <= FileAccess.limit else { continue }
       hashes.append((name, "\(file), SHA-256 \(Hex.encode(HashAlgorithm.sha256.hash(bytes)))"))
@@ -55,7 +55,7 @@ enum VerifyCommand {
     try FileAccess.writePersonal(HTMLPrinter.page(page, kind: kind).bytes, to: path)
   }
 
-  /// The request, for the page.
+  /// The HTML page's section about the request.
   static func asked(_ request: PresentationRequest?) -> Report {
     guard let request else {
       return .page([.heading("Asked for"), .line("No request was given, so every verified element is shown.")])
@@ -100,7 +100,7 @@ enum VerifyCommand {
 }
 
 extension RevocationQuestion {
-  /// The addresses of its lists.
+  /// The addresses of the question's revocation lists.
   fileprivate var addresses: [String] {
     switch subject {
     case .certificates: path.dropLast().flatMap(\.extensions.crlURIs)
@@ -146,7 +146,7 @@ enum RevocationOptions {
     }
   }
 
-  /// For an address with a file, only the file counts. All other addresses are fetched from the web.
+  /// If an address has a file, only the file is used. All other addresses are fetched from the web.
   private struct FilesThenWeb: ListFetcher {
     let lists: StaticListFetcher
     let web: WebListFetcher

@@ -112,7 +112,7 @@ struct RequestToVerify {
   }
 
   let content: Content
-  /// The `encryptionInfo` and the protocol of the Digital Credentials API, if they came with the request.
+  /// The `encryptionInfo` and the protocol of the Digital Credentials API, if the file contains them.
   var encryptionInfo: String?
   private(set) var protocolName: String?
 

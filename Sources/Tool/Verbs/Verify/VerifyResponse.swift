@@ -121,7 +121,7 @@ extension Arguments {
   }
 }
 
-/// The options for a reader's input in a session and for the session's transcript, which is one file or its parts.
+/// The options for a reader's session: the response, and the transcript as one file or in parts.
 enum TranscriptOptions {
   static let all: [Option] = [.response, .sessionData] + session + [.readerKey]
 
@@ -145,7 +145,7 @@ enum TranscriptOptions {
     _ arguments: Arguments, verifier: MdocVerifier, request: PresentationRequest?, at now: Timestamp
   ) throws(Failure) -> Authentication {
     let proximity = Proximity(verifier: verifier)
-    /// The key's scalar is on the curve of the session's reader key.
+    /// The reader's private key. A raw scalar belongs to the curve of the session's reader key.
     func readerKey(_ session: ReaderSession?) throws(Failure) -> PrivateKey? {
       try arguments.value(.readerKey).map { path throws(Failure) in
         try KeyFile.privateKey(path, on: session?.readerKey.curve ?? .p256)
@@ -171,7 +171,7 @@ enum TranscriptOptions {
       .sessionData(try WireBytes.response(at: path)), in: session, request: request, at: now)
   }
 
-  /// The transcript that the options give.
+  /// The transcript that the options specify.
   static func transcript(_ arguments: Arguments) throws(Failure) -> SessionTranscript {
     guard let path = arguments.value(.transcript) else { return try session(arguments, nil).transcript }
     try refuse(parts, beside: .transcript, arguments)

@@ -5,11 +5,11 @@ import Mock
 import Presentation
 import Vectors
 
-/// A request as it reached a wallet, by a link or from a page.
+/// A request as a wallet receives it, by a link or from a page.
 struct ReceivedRequest {
   let content: RequestJudgement.Content
   let arrival: RequestJudgement.Arrival
-  /// `data` of `org-iso-mdoc`; nil for an OpenID4VP request, whose response is made from the judged parameters.
+  /// `data` of `org-iso-mdoc`. Nil for an OpenID4VP request: its response needs only the judged parameters.
   private let data: JSON?
 
   /// The protocol over the Digital Credentials API; nil for a link.
@@ -17,7 +17,7 @@ struct ReceivedRequest {
   /// The address of the verifier, or of its page.
   var address: String? { arrival.link.map { $0.requestURI ?? $0["response_uri"]?.string } ?? arrival.origin }
 
-  /// A link, whose request the visit fetches.
+  /// Fetches the request of a link.
   init(link text: String, _ visit: WalletVisit, encryptedTo key: MockRequestKey) async throws(Failure) {
     let text = try await Self.link(text)
     guard let link = AuthorizationLink(text) else { throw .unreadable("the QR code is not a link with a request") }
@@ -25,14 +25,14 @@ struct ReceivedRequest {
     (content, arrival, data) = (fetched.content, fetched.arrival, nil)
   }
 
-  /// A request object, or a link that holds its request.
+  /// A request object, or a link that contains its request.
   init(object: [UInt8]) {
     let link = AuthorizationLink(String(decoding: object, as: UTF8.self))
     content = link.map { .parameters(.object($0.parameters)) } ?? .object(object)
     (arrival, data) = (.init(link: link), nil)
   }
 
-  /// An entry of the Digital Credentials API; nil if a wallet does not know it.
+  /// A request of the Digital Credentials API; nil if the protocol is unknown or the request is missing.
   init?(protocolName: String, data: JSON, origin: String) {
     switch protocolName {
     case "openid4vp-v1-unsigned": content = .parameters(data)
@@ -67,9 +67,9 @@ struct ReceivedRequest {
     return found
   }
 
-  /// The response of a wallet. Its holder agrees to `agreed`, or to everything if `agreed` is nil.
+  /// The response of a wallet. The holder agrees to `agreed`, or to everything if `agreed` is nil.
   ///
-  /// - Parameter judgement: the judgement on this request, whose parameters the response is made from.
+  /// - Parameter judgement: the judgement on this request. The response uses its parameters.
   func response(
     _ judgement: RequestJudgement, of wallet: MockWallet, agreed: MockRequest? = nil,
     authentication: MockWebAuthentication = .signature, variant: MockVariant, at now: Timestamp
@@ -106,7 +106,7 @@ struct ReceivedRequest {
   }
 }
 
-/// The option `--despite`: the codes of failed checks despite which a wallet responds.
+/// The option `--despite`: the codes of checks that may fail without stopping the wallet's response.
 struct Despite {
   static let option = Option(
     "despite", "CODE", "respond although this check of the request fails", occurrence: .repeatable)

@@ -9,7 +9,7 @@ import PKIX
 import Presentation
 import Vectors
 
-/// `mdoc wallet`: a wallet that responds to a verifier's request, or refuses it if wallets must.
+/// `mdoc wallet`: a wallet that responds to a verifier's request, or refuses an invalid request.
 enum WalletCommand {
   static let command = Command(
     "wallet", "respond to the request of a verifier that you test, as a wallet does",
@@ -107,7 +107,7 @@ enum WalletCommand {
     }
   }
 
-  /// Whether the person agrees.
+  /// Asks the person for consent; true without asking if `--yes` is given.
   private static func agrees(_ arguments: Arguments) throws(Failure) -> Bool {
     if arguments.has(.yes) { return true }
     guard isatty(STDIN_FILENO) == 1, !arguments.has(.json) else {
@@ -117,8 +117,8 @@ enum WalletCommand {
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
-  /// A wallet of the options' authority; otherwise of the test server that sends the request. The text describes the
-  /// authority.
+  /// A wallet of the authority that the options specify, or else of the requesting test server's authority. `issuer`
+  /// describes the authority.
   private static func wallet(
     for request: ReceivedRequest, _ visit: WalletVisit, _ arguments: Arguments
   ) async throws(Failure) -> (MockWallet, issuer: String) {
@@ -133,7 +133,7 @@ enum WalletCommand {
     return (try MockCommand.wallet(arguments, of: authority), "the test server's mock authority")
   }
 
-  /// Scheme, host and port.
+  /// The address's scheme, host and port.
   private static func origin(of address: String) -> String {
     address.split(separator: "/", omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
   }

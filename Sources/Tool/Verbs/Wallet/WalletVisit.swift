@@ -7,12 +7,12 @@ import Network
 import Presentation
 import Trust
 
-/// A wallet's visits to verifiers: it fetches requests, posts responses and errors, and follows redirects (OpenID4VP
+/// A wallet's exchanges with verifiers: fetches requests, posts responses and errors, and follows redirects (OpenID4VP
 /// 1.0, 5.10, 8.2 and 8.5).
 ///
 /// It visits only this machine and the user's listed hosts, for tests of the user's own verifier.
 struct WalletVisit: Sendable {
-  /// A request as it reached the wallet.
+  /// A request as the wallet receives it.
   struct Request: Sendable {
     let content: RequestJudgement.Content
     let arrival: RequestJudgement.Arrival
@@ -52,7 +52,7 @@ struct WalletVisit: Sendable {
       allowsPlainHTTP: true, allowsOtherPorts: true, allowsLoopback: true,
       internalTargets: hosts.isEmpty ? .none : InternalTargets(networks: AddressGuard.privateNetworks),
       maximumBytes: 16 << 20, timeLimit: .seconds(seconds))
-    // A verifier may compute for long before it replies.
+    // A verifier may compute for a long time before it replies.
     rules.toleratesSilence = true
     self.rules = rules
     do throws(WebListFetcher.StartError) {
@@ -64,7 +64,7 @@ struct WalletVisit: Sendable {
 
   /// Whether the address is on this machine.
   ///
-  /// - Throws: `Failure` if the address is of another, unlisted host.
+  /// - Throws: `Failure` if the address belongs to another host that is not listed.
   @discardableResult
   func isHere(_ address: String) throws(Failure) -> Bool {
     let read: ListAddress
@@ -96,8 +96,9 @@ struct WalletVisit: Sendable {
 
   // MARK: Requests
 
-  /// The request of a link: in it, or at its `request_uri`.
-  /// - Parameter key: the key of a wallet that wants its requests encrypted, if the link lets wallets say so.
+  /// The request of a link, contained in the link or fetched from its `request_uri`.
+  /// - Parameter key: the key of a wallet that wants encrypted requests. The wallet can state this wish only if the
+  ///   link asks for a POST.
   func request(of link: AuthorizationLink, encryptedTo key: MockRequestKey? = nil) async throws(Failure) -> Request {
     var arrival = RequestJudgement.Arrival(link: link)
     if let object = link.request { return Request(content: .object(Array(object.utf8)), arrival: arrival) }
@@ -136,7 +137,7 @@ struct WalletVisit: Sendable {
     try await exchange(Self.form(fields, accept: "Accept: application/json"), with: address)
   }
 
-  /// Opens the address in a reply, as the wallet's browser would; at most five redirects.
+  /// Opens the address in a reply, as a wallet's browser does. Follows at most five redirects.
   func follow(_ address: String) async throws(Failure) -> Reply {
     var address = address
     for _ in 0..<5 {
@@ -151,7 +152,7 @@ struct WalletVisit: Sendable {
     throw .temporary("there are too many redirects")
   }
 
-  /// A form of texts. Any other value is written as JSON (OpenID4VP 1.0, 8.2).
+  /// The fields as a form, with strings unchanged. Any other value is written as JSON (OpenID4VP 1.0, 8.2).
   private static func form(_ fields: JSON, accept: String) -> WebMessage {
     let text = FormEncoding.text(
       of: (fields.object ?? []).map { (name: $0.name, value: $0.value.string ?? $0.value.text()) })

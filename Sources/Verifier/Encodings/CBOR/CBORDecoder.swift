@@ -8,10 +8,10 @@ import CLibCBOR
 ///
 /// Functions that run for each head are `mutating`, so that the decoder is passed by reference and not copied.
 struct CBORDecoder {
-  /// The input. Every index into the input is below `limit`. `limit` never exceeds its end.
+  /// The input. Every index into the input is below `limit`. `limit` never exceeds the input's end.
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: CBORLimits
-  /// The number of levels around this input, if it is the content of a string; otherwise 0.
+  /// The nesting depth around this input if it is the content of a string; otherwise 0.
   private let outerDepth: Int
   private var position: Int
   private var limit: Int
@@ -19,7 +19,7 @@ struct CBORDecoder {
   /// The innermost open container, and the containers around it, outermost first.
   private var top = Frame(role: .root, node: 0, remaining: 1)
   private var open: [Frame] = []
-  /// Items inside tag 24 whose byte strings came in chunks, by the string's node. Each item has its own joined bytes.
+  /// Items inside tag 24 whose byte strings are chunked, by the string's node. Each item has its own joined bytes.
   private var joined: [Int: CBORTree] = [:]
   private var joinedItems = 0
   /// The check for long runs of combining marks in the current text.
@@ -31,10 +31,10 @@ struct CBORDecoder {
     enum Role { case root, array, map, tag, chunks, embedded }
     var role: Role
     var node: Int
-    /// The number of missing children; nil for an indefinite length.
+    /// The number of children left to read; nil for an indefinite length.
     var remaining: Int?
     var children = 0
-    /// The limit around an embedded item, restored after it.
+    /// The limit to restore after an embedded item.
     var outerLimit = 0
   }
 
@@ -136,7 +136,7 @@ struct CBORDecoder {
     }
   }
 
-  /// Closes the innermost container, which is itself a child of the next.
+  /// Closes the innermost container and counts it as a child of the next one.
   private mutating func close() throws(CBORError) {
     try closeTop()
     try childCompleted()
@@ -203,13 +203,13 @@ struct CBORDecoder {
 
   // MARK: Strings and keys
 
-  /// The required kind of chunks.
+  /// The kind that each chunk of the open string must have.
   private var openStringKind: CBORItem.Kind { nodes[top.node].kind == .text ? .text : .bytes }
 
   private mutating func requireUTF8(_ range: Range<Int>) throws(CBORError) {
     let utf8 = UnsafeBufferPointer(rebasing: bytes[range])
     let isASCII = isASCII(utf8)
-    // All chunks form one text, and an empty chunk does not end a run of marks.
+    // All chunks form one text. An empty chunk therefore does not end a run of combining marks.
     if top.role != .chunks || isASCII && !utf8.isEmpty { safety = StreamSafeText() }
     if isASCII { return }
     guard let text = String(validating: utf8, as: UTF8.self), safety.takes(text) else {
@@ -228,7 +228,7 @@ struct CBORDecoder {
 
   // MARK: libcbor
 
-  /// Reads the next event, with the number of bytes that it took.
+  /// Reads the next event. Also returns the number of bytes read.
   private mutating func nextEvent() throws(CBORError) -> (CBOREvent, Int) {
     let start = position
     if let short = shortHead(at: start) { return short }
@@ -245,9 +245,9 @@ struct CBORDecoder {
     }
   }
 
-  /// Reads a complete head with an argument below 2^16, of an integer, a definite length or a tag. These are almost all
-  /// heads of an mdoc. libcbor reads the others, and finds every fault. It would refuse the one-byte heads of tags 6 to
-  /// 20, some of which COSE now uses.
+  /// Reads the complete head of an integer, a tag or a definite length, if its argument is below 2^16. Almost all heads
+  /// in an mdoc are of this kind. libcbor reads the others and finds every fault. libcbor refuses the one-byte heads of
+  /// tags 6 to 20. COSE now uses some of these tags.
   private mutating func shortHead(at start: Int) -> (CBOREvent, Int)? {
     let head = bytes[start]
     let available = limit - start
@@ -274,8 +274,8 @@ struct CBORDecoder {
     return length <= available ? (CBOREvent(kind: kind, value: UInt64(argument.value)), length) : nil
   }
 
-  /// The code for a head that libcbor refuses. libcbor also refuses unassigned simple values. They are well-formed up
-  /// to 23 in one byte, and from 32 in two bytes (RFC 8949, 3.3).
+  /// The code for a head that libcbor refuses. libcbor also refuses unassigned simple values. Unassigned simple values
+  /// are well-formed up to 23 in one byte, and from 32 in two bytes (RFC 8949, 3.3).
   private func refusal(at start: Int) -> Code {
     switch bytes[start] {
     case 0xe0...0xf3: .cborSimpleValueUnassigned

@@ -52,7 +52,7 @@ package struct CBORDiagnostic: Sendable {
     output += "{"
     for (key, value) in CBOREntries(children: item.children) {
       output += (isFirst ? "\n" : ",\n") + spaces(indent + 1)
-      // Keys are names of the data model, even inside element values.
+      // Keys are names in the data model, not personal data, even inside element values.
       write(key, indent: indent + 1, isPersonal: false, to: &output)
       output += ": "
       let isElement = key.isText("elementValue") || (key.isText("nameSpaces") && value.tag == 24)

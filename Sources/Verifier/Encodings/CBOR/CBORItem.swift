@@ -2,10 +2,10 @@ import Base
 
 /// One CBOR data item (RFC 8949) and its exact bytes as received.
 ///
-/// Items are views into the received input, which is kept and shared. `encoded` has the signed or hashed bytes, never a
-/// re-encoding. Input need not be deterministic. Parsing refuses duplicate keys, trailing bytes, truncation, bad UTF-8,
-/// excessive depth, size or count, and tag 24 around a byte string that does not hold exactly one item. Tag 24 around
-/// any other item is well-formed, and its `embedded` is nil.
+/// Items are views into the received input. They share it and keep it in memory. `encoded` has the signed or hashed
+/// bytes, never a re-encoding. Input need not be deterministic. Parsing refuses duplicate keys, trailing bytes,
+/// truncation, bad UTF-8, and excessive depth, size or count. It also refuses tag 24 around a byte string that does not
+/// contain exactly one item. Tag 24 around any other item is well-formed, and its `embedded` is nil.
 package struct CBORItem: Sendable {
   package enum Kind: UInt8, Sendable, Hashable {
     case unsigned, negative, bytes, text, array, map, tag, bool, null, undefined, float
@@ -19,7 +19,7 @@ package struct CBORItem: Sendable {
     self.index = index
   }
 
-  /// Parses bytes that hold exactly one item.
+  /// Parses bytes that contain exactly one item.
   package init(parsing bytes: [UInt8], limits: CBORLimits = CBORLimits()) throws(CBORError) {
     self.init(tree: try CBORDecoder.tree(parsing: bytes, in: 0..<bytes.count, limits: limits), index: 0)
   }
@@ -88,7 +88,7 @@ package struct CBORItem: Sendable {
 
   package var tag: UInt64? { kind == .tag ? node.value : nil }
 
-  /// The content of a tag of this number.
+  /// The content of the tag, if the tag has this number.
   package func content(ofTag number: UInt64) -> CBORItem? {
     guard tag == number else { return nil }
     return CBORItem(tree: tree, index: index + 1)
@@ -129,7 +129,7 @@ package struct CBORItem: Sendable {
     value { tree.nodes[$0].kind == .unsigned && tree.nodes[$0].value == key }
   }
 
-  /// The value of the first key that matches a node.
+  /// The value of the first key for which `isMatch` is true.
   private func value(where isMatch: (Int) -> Bool) -> CBORItem? {
     let map = node
     guard map.kind == .map else { return nil }
@@ -148,12 +148,12 @@ package struct CBORItem: Sendable {
   }
 }
 
-/// The items directly inside another, in the order received.
+/// The items directly inside another item, in the order received.
 package struct CBORChildren: Sequence, IteratorProtocol, Sendable {
   let tree: CBORTree
   var index: Int
   let end: Int
-  /// The number of items left, so that an array of them is allocated once.
+  /// The number of remaining items, so that an array of them needs only one allocation.
   package private(set) var underestimatedCount: Int
 
   init(tree: CBORTree, index: Int, end: Int, count: Int) {
@@ -202,11 +202,12 @@ extension CBORItem {
 
 /// An integer as tag 2 or 3 around its bytes (RFC 8949, 3.4.3).
 package enum Bignum {
-  /// The number in decimal. Above `Limits.decimalBytes` bytes it is in hexadecimal, after `0x`. Nil for another tag.
+  /// The number in decimal. A number of more than `Limits.decimalBytes` bytes is in hexadecimal, with the prefix `0x`.
+  /// Nil for another tag.
   package static func digits(tag: UInt64, content: some Sequence<UInt8>) -> String? {
     guard tag == 2 || tag == 3 else { return nil }
     var magnitude = [0] + Array(content)
-    // Tag 3 is −1−n: its magnitude is one more.
+    // Tag 3 means −1−n: the magnitude is n + 1.
     var index = magnitude.endIndex
     while tag == 3, index > 0 {
       index -= 1
@@ -236,7 +237,7 @@ package enum Bignum {
   }
 }
 
-/// Items hold wallets' data: neither logs nor error messages may show it.
+/// Items contain wallets' data. Neither logs nor error messages may show it.
 extension CBORItem: CustomStringConvertible, CustomReflectable {
   package var description: String { "CBORItem(\(kind), \(encoded.count) bytes)" }
   package var customMirror: Mirror { Mirror(self, children: []) }

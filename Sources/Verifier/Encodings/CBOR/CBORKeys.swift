@@ -22,7 +22,7 @@ struct CBORKeys {
     return isSmall ? nil : firstDuplicateByHash(inMapAt: map)
   }
 
-  /// Used for many keys, and for containers as keys.
+  /// Finds duplicates in large maps and in maps with containers as keys.
   private func firstDuplicateByHash(inMapAt map: Int) -> Int? {
     var keys = hashes(ofMapAt: map, sortingHash)
     keys.sort { ($0.hash, $0.key) < ($1.hash, $1.key) }
@@ -67,7 +67,7 @@ struct CBORKeys {
     return i == Int(nodes[left].next) && j == Int(nodes[right].next)
   }
 
-  /// The order of entries is not part of a map's value. Equal maps have equal entries once these are sorted by hash.
+  /// The order of entries is not part of a map's value. Equal maps therefore have equal entries after sorting by hash.
   private func isEqualMap(_ left: Int, _ right: Int) -> Bool {
     let a = entriesByHash(left)
     let b = entriesByHash(right)
@@ -94,8 +94,8 @@ struct CBORKeys {
     return keys
   }
 
-  /// An integer is its own hash. The hashes of other items differ in each process, so that nobody can choose colliding
-  /// keys.
+  /// An unsigned integer is its own hash. The hashes of other items differ in each process, so that nobody can choose
+  /// colliding keys.
   private func sortingHash(_ key: Int) -> Int {
     nodes[key].kind == .unsigned ? Int(truncatingIfNeeded: nodes[key].value) : hash(key)
   }

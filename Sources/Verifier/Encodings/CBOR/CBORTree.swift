@@ -3,12 +3,12 @@ import Glibc
 
 /// One parsed input, and its nodes in the order of the bytes.
 ///
-/// An item is a node and the nodes up to its `next`. An array of small nodes takes one allocation for each input, and
-/// nesting takes no stack.
+/// An item consists of a node and all nodes before the node's `next`. An array of small nodes takes one allocation for
+/// each input. Nesting takes no stack.
 final class CBORTree: Sendable {
   let bytes: [UInt8]
   let nodes: [CBORNode]
-  /// The items inside tag 24 whose byte strings came in chunks, by the string's node.
+  /// The items inside tag 24 whose byte strings are chunked, by the string's node.
   let joined: [Int: CBORTree]
 
   init(bytes: [UInt8], nodes: [CBORNode], joined: [Int: CBORTree]) {
@@ -44,7 +44,7 @@ final class CBORTree: Sendable {
 
 struct CBORNode: Sendable {
   var kind: CBORItem.Kind
-  /// True for strings in chunks, which are the node's children.
+  /// True for a string in chunks. The chunks are the node's children.
   var isChunked = false
   /// Offsets of the head, of a string's content, and of the item's end.
   var start: Int32
@@ -52,8 +52,8 @@ struct CBORNode: Sendable {
   var end: Int32 = 0
   /// The index of the first node after this item.
   var next: Int32 = 0
-  /// An integer's argument, a tag's number, a boolean, a float's bit pattern as a double, or the number of children: an
-  /// array's elements, a map's keys and values.
+  /// An integer's argument, a tag's number, a boolean, a float's bit pattern as a double, or the number of children (an
+  /// array's elements, or a map's keys and values).
   var value: UInt64
 }
 
@@ -72,10 +72,10 @@ struct CBOREvent {
     event?.pointee = CBOREvent(kind: kind, value: value, isIndefinite: indefinite)
   }
 
-  /// Converts a `size_t`, which Swift imports as signed: 2^63 or more must not trap.
+  /// Converts a `size_t`, which Swift imports as signed. Values of 2^63 or more must not trap.
   private static func length(_ size: Int) -> UInt64 { UInt64(UInt(bitPattern: size)) }
 
-  /// Written once, never freed and never changed: threads may share it.
+  /// Threads may share it: it is written once, never freed and never changed.
   nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
     var table = cbor_callbacks()
     table.uint8 = { note($0, .unsigned, UInt64($1)) }

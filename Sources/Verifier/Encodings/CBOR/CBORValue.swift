@@ -22,7 +22,7 @@ package enum CBORValue: Sendable {
     value >= 0 ? .unsigned(UInt64(value)) : .negative(UInt64(-1 - value))
   }
 
-  /// Tag 24 around a byte string that holds the item: `#6.24(bstr .cbor item)`.
+  /// Tag 24 around a byte string that contains the item: `#6.24(bstr .cbor item)`.
   package static func embedded(_ item: CBORValue) -> CBORValue { .tagged(24, .bytes(item.encoded())) }
 
   package func encoded() -> [UInt8] {

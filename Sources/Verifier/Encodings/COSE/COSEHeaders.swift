@@ -43,13 +43,14 @@ package struct COSEHeaders: Sendable {
     try requireUnderstoodCritical()
   }
 
-  /// The identifier under `alg`, only from the protected bucket: the unprotected bucket is not signed.
+  /// The algorithm identifier under `alg` in the protected bucket. The unprotected bucket is ignored, since it is not
+  /// signed.
   package var algorithmIdentifier: Int64? { protected?[label: Label.algorithm]?.integer }
 
   /// A parameter from either bucket.
   package func parameter(_ label: Int64) -> CBORItem? { protected?[label: label] ?? unprotected?[label: label] }
 
-  /// True if a parameter is present only under its number as text.
+  /// True if a parameter is present only with its number written as text.
   package func hasTextLabel(_ label: Int64) -> Bool {
     parameter(label) == nil && [protected, unprotected].contains { $0?[key: "\(label)"] != nil }
   }
@@ -110,7 +111,7 @@ package struct COSEHeaders: Sendable {
 // MARK: Details of a refusal
 
 extension COSEHeaders {
-  /// The protected `alg`, or the fault that it is misplaced: `alg (label 1) is ES256 (-7)`.
+  /// Describes the protected `alg` or its fault: `alg (label 1) is ES256 (-7)`.
   package var algorithmWords: String {
     let name = "alg (label 1)"
     guard let item = protectedParameter(Label.algorithm) else {
@@ -152,8 +153,8 @@ extension CBORItem {
 
 /// The reason why a COSE structure is unusable. A signature that does not verify is a verdict, not an error.
 package enum COSEError: Error, Sendable, Hashable {
-  /// A structure other than the array, maps and byte strings of RFC 9052, or a tag that is not allowed; with the
-  /// detail.
+  /// The structure is not the array, maps and byte strings of RFC 9052, or has a tag that is not allowed. The value is
+  /// the detail.
   case malformed(String)
   /// The protected bucket is not well-formed CBOR: one of the `cbor.*` codes.
   case invalidCBOR(Code)
@@ -162,7 +163,7 @@ package enum COSEError: Error, Sendable, Hashable {
   /// An unknown critical parameter, or a malformed `crit` (RFC 9052, 3.1).
   case unsupportedCritical
 
-  /// The fault, to follow the name of the message.
+  /// The fault as text that follows the message's name.
   package var detail: String {
     switch self {
     case .malformed(let detail): detail

@@ -1,7 +1,7 @@
 import CBOR
 import Cryptography
 
-/// A COSE_Key (RFC 9052, 7; RFC 9053, 7) that holds a public key, with its stated use.
+/// A COSE_Key (RFC 9052, 7; RFC 9053, 7) with a public key and its stated use.
 package struct COSEKey: Sendable {
   package let key: PublicKey
   /// `alg`: the only algorithm for which the key may be used.
@@ -9,7 +9,7 @@ package struct COSEKey: Sendable {
   /// `key_ops`. An operation given as text is unknown (nil).
   private let operations: [Int64?]?
 
-  /// A public key, checked to be on its curve. Unknown members are ignored; a private part (label −4) is refused.
+  /// A public key, checked to be on its curve. Ignores unknown members, and refuses a private part (label −4).
   package init(_ item: CBORItem) throws(COSEKeyError) {
     key = try Self.publicKey(item)
     algorithm = item[label: 3]
