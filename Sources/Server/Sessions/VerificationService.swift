@@ -4,8 +4,8 @@ import Longfellow
 import Mdoc
 import Trust
 
-/// The mode of a server, which decides how much its verdicts prove. It is set before the server starts, recorded by its
-/// store, and never changed.
+/// A server's mode. It determines how much a verdict proves. It is set before the server starts and recorded in the
+/// store. It never changes.
 ///
 /// | | test | staging | live |
 /// |---|---|---|---|
@@ -17,7 +17,7 @@ import Trust
 package enum ServerMode: String, Sendable, Hashable, CaseIterable {
   /// `mdoc serve --test-mode`: the server itself makes everything that it verifies.
   case test
-  /// `"mode": "staging"`: real wallets with sandbox documents. Otherwise as strict as live mode.
+  /// `"mode": "staging"`: real wallets with sandbox documents. It is otherwise as strict as live mode.
   case staging
   case live
 
@@ -36,8 +36,8 @@ package struct ServiceConfiguration: Sendable {
   package var revocation: any RevocationSource
   /// Verifies zero-knowledge proofs; nil if no circuits are configured.
   package var proofs: ProofPolicy?
-  /// The first key seals, every key opens. Empty only in test mode, which makes a key that exists as long as the
-  /// process.
+  /// The first key seals new data. Every key can open sealed data. Empty only in test mode, where each process
+  /// generates a temporary key.
   package var sealingKeys: [SealingKey]
   /// Maximum number of concurrent responses. Further responses are refused before their challenges are consumed.
   package var concurrentResponses = 256
@@ -60,9 +60,9 @@ package struct ServiceConfiguration: Sendable {
   }
 }
 
-/// Sessions and all operations on them, the same for HTTP and for Swift. `UseCases/` has a method for each call of the
-/// HTTP API. A method reads its input strictly, and returns the reply or throws the `ServiceError` that becomes the
-/// problem. The route checks the caller's rights; the method restricts each caller to its own sessions.
+/// Sessions and all operations on them, for both HTTP and Swift callers. `UseCases/` has a method for each call of the
+/// HTTP API. A method validates its input strictly. It returns the reply, or throws the `ServiceError` that becomes the
+/// HTTP problem. The route checks the caller's rights. The method restricts each caller to its own sessions.
 package final class VerificationService: Sendable {
   let configuration: ServiceConfiguration
   let protocols: [String: any WalletProtocol]
@@ -102,8 +102,8 @@ package final class VerificationService: Sendable {
     estimates = other?.estimates ?? UsageEstimates()
   }
 
-  /// The service with another configuration. Store, clock, queues and usage remain. Running calls keep the old
-  /// configuration.
+  /// The service with another configuration. It uses the same store, clock, queues and usage. Running calls keep the
+  /// old configuration.
   package func reconfigured(by configuration: ServiceConfiguration) throws(ConfigurationError) -> VerificationService {
     try VerificationService(configuration, store: store, sharing: self, clock: clock)
   }
@@ -130,9 +130,9 @@ package final class VerificationService: Sendable {
     do { return try await use(store) } catch { throw ServiceError(error) }
   }
 
-  /// The session. An unknown id and another relying party's id get the same reply in the same time: in both cases one
-  /// query of one index. Only a caller that knows an id, of 131 random bits, could measure the time of the one extra
-  /// row.
+  /// Reads the session at an address. An unknown id and another relying party's id get the same error in the same time,
+  /// since both need one query of one index. Only a caller that already knows an id of 131 random bits can measure the
+  /// time for the one extra row.
   /// - Throws: `session.not_found` in both cases.
   func record(at address: SessionAddress) async throws(ServiceError) -> SessionRecord {
     let record = try await stored { store throws(StoreError) in try await store.session(address) }
@@ -153,8 +153,7 @@ package final class VerificationService: Sendable {
     do { return try sealer.seal(json.serialized(), field) } catch { throw .cryptoFailed }
   }
 
-  /// Opens JSON sealed by this or an earlier process. If the key is no longer configured, that is a configuration
-  /// error.
+  /// Opens JSON sealed by this or an earlier process. A key that is no longer configured is a configuration error.
   func openJSON(_ sealed: [UInt8], _ field: Sealer.Field) throws(ServiceError) -> JSON {
     do {
       // The JSON is a reply or a result that is about to be sent, not a secret.
@@ -166,6 +165,6 @@ package final class VerificationService: Sendable {
 /// The version of this program, as in the audit log.
 package enum ProgramVersion {
   package static let text = "0.6.0"
-  /// The day of the release for manual pages, not the day of the build; before the release, the day of its last change.
+  /// The release date for manual pages, not the build date. Before the release, it is the date of the last change.
   package static let date = "2026-11-25"
 }

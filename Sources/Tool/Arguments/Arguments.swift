@@ -3,7 +3,7 @@ import Base
 import FoundationEssentials
 import Mdoc
 
-/// The values of one command line, checked against the declaration: no value is missing or duplicate.
+/// A command line's values, checked against the declaration for missing and duplicate values.
 struct Arguments: Sendable {
   private var valuesByName: [String: [String]] = [:]
   /// The operands, in the order given.
@@ -62,7 +62,8 @@ struct Arguments: Sendable {
     valuesByName[option.name, default: []].append(value)
   }
 
-  /// The next word, unless it begins with two hyphens. Only `--option=value` can give such a value.
+  /// The next word, unless it begins with two hyphens. A value with two leading hyphens needs the form
+  /// `--option=value`.
   private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
     guard let word = rest.first, !word.hasPrefix("--") else { return nil }
     return rest.popFirst()
@@ -88,7 +89,7 @@ extension Arguments {
 }
 
 extension Arguments {
-  /// Prints the report, with `--json` as JSON.
+  /// Prints the report as text, or as JSON with `--json`.
   func print(_ report: [Report]) {
     if has(.json) { console.print(report.json) } else { console.print(report) }
   }
@@ -143,7 +144,7 @@ extension Arguments {
     return try bytes(option, length: length, as: "hexadecimal or base64", decode) ?? []
   }
 
-  /// The two parts of KEY=VALUE, split at the last equals sign, since a key may be an address with equals signs.
+  /// The two parts of KEY=VALUE. The last equals sign separates them, since a key may be an address with equals signs.
   static func pair(_ text: String, of option: Option) throws(Failure) -> (String, String) {
     guard let equals = text.lastIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
     else { throw .usage("--\(option.name) is \(option.placeholder ?? ""), not \"\(text)\"") }

@@ -19,7 +19,7 @@ struct Command: Sendable {
   let summary: String
   /// The verbs of a group; empty for a verb.
   var verbs: [Command] = []
-  /// The headings of the help for the verbs, each with the number of its verbs; empty for one list.
+  /// The help's headings, each with its number of verbs; empty if the help has a single list.
   private(set) var sections: [(title: String, count: Int)] = []
   var options: [Option] = []
   var operand: Operand?
@@ -79,7 +79,7 @@ struct Command: Sendable {
   }
 }
 
-/// An argument without a name.
+/// A positional argument.
 struct Operand: Sendable {
   let placeholder: String
   let help: String

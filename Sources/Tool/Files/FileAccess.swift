@@ -4,7 +4,8 @@ import Sessions
 
 /// Reads and writes files by their paths.
 enum FileAccess {
-  /// The limit for every file in bytes, even for an endless file. It is enough for the largest response in hexadecimal.
+  /// The maximum number of bytes to read from a file, even from an endless file. It is enough for the largest response
+  /// in hexadecimal.
   static let limit = 8 << 20
 
   /// Reads one of the caller's own files. Throws if it is empty or larger than `limit`.
@@ -15,7 +16,7 @@ enum FileAccess {
     return bytes
   }
 
-  /// Reads a file of any content. It is cut off one byte past the limit.
+  /// Reads a file of any content. Reading stops one byte past the limit.
   static func readPrefix(_ path: String, purpose: String) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     try readChunks(path, purpose: purpose) { chunk throws(Failure) in
@@ -25,7 +26,7 @@ enum FileAccess {
     return Array(bytes.prefix(limit + 1))
   }
 
-  /// Calls `take` with each non-empty line and its number, from 1. A line has at most a mebibyte.
+  /// Calls `take` with each non-empty line and its number, from 1. Throws if a line is longer than a mebibyte.
   static func readLines(
     _ path: String, purpose: String, _ take: (_ line: [UInt8], _ number: Int) -> Void
   ) throws(Failure) {
@@ -47,7 +48,7 @@ enum FileAccess {
     if !line.isEmpty { take(line, number) }
   }
 
-  /// Calls `take` with each part of the file until it returns false.
+  /// Calls `take` with each part of the file until `take` returns false.
   private static func readChunks(
     _ path: String, purpose: String, _ take: (ArraySlice<UInt8>) throws(Failure) -> Bool
   ) throws(Failure) {
@@ -68,7 +69,7 @@ enum FileAccess {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
   }
 
-  /// Writes a file that only its owner may read. Replaces an existing file, whose mode stays.
+  /// Writes a file that only its owner may read. Replaces an existing file without changing its mode.
   static func writePersonal(_ bytes: [UInt8], to path: String) throws(Failure) {
     try write(bytes, to: path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
   }
@@ -169,7 +170,7 @@ final class OutputFile {
   private var failure: Failure { .temporary("\(path): can't be written: \(FileAccess.reason(errno))") }
 }
 
-/// Writes all bytes; false if writing failed.
+/// Writes all bytes. Returns false on failure.
 func writeFully(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {

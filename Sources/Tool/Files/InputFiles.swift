@@ -11,7 +11,7 @@ import Trust
 /// The binary content of a file: raw, in hexadecimal, or in base64 of either alphabet.
 ///
 /// A DeviceResponse, an envelope and a transcript each begin with a byte outside ASCII, so they are never mistaken for
-/// text. Text in no such encoding is kept unchanged, and the parser refuses it.
+/// text. Text in any other encoding remains unchanged, and the parser refuses it.
 struct WireBytes: Sendable {
   enum Encoding: String, Sendable { case raw, hex, base64 }
 
@@ -43,7 +43,7 @@ struct WireBytes: Sendable {
 }
 
 extension WireBytes {
-  /// A wallet's response. Throws only if the path cannot be read: the content is checked later.
+  /// A wallet's response. Throws only if the path cannot be read. The content is checked later.
   static func response(at path: String) throws(Failure) -> [UInt8] {
     WireBytes(try FileAccess.readPrefix(path, purpose: "response")).bytes
   }
@@ -63,8 +63,8 @@ extension SessionTranscript {
 
 /// Input of options that several verbs share.
 extension Arguments {
-  /// A relying party's request in the shape of the HTTP API, or a DCQL query: JSON if it begins with a brace or bracket, otherwise a
-  /// file.
+  /// A relying party's request in the shape of the HTTP API, or a DCQL query. The argument is JSON if it begins with a
+  /// brace or bracket, otherwise a file's path.
   func request(
     for family: ProtocolFamily, over protocolName: String? = nil, circuits: CircuitLibrary? = nil,
     revocation: RevocationPolicy = .off
@@ -89,8 +89,8 @@ extension Arguments {
     }
   }
 
-  /// Trust anchors, for every document type unless their settings restrict it. Test anchors are also trusted, since the
-  /// user lists each file.
+  /// Trust anchors. They apply to every document type unless their settings restrict them. Test anchors are also
+  /// trusted, since the user lists each file.
   func trustStore() throws(Failure) -> TrustStore {
     let paths = values(.trust)
     let anchors = try readable("trust ") { try TrustAnchorLoader(defaultDocTypes: nil).load(paths) }
@@ -113,8 +113,8 @@ extension Arguments {
 
 /// Reads keys from files, or finds them in tokens.
 enum KeyFile {
-  /// A private key: unencrypted PEM (PKCS #8 or SEC 1), the scalar on this curve in hexadecimal (as in Apple's sample)
-  /// or in base64url (as in the HTTP API), or the name of a key in a token.
+  /// Reads a private key. The file contains unencrypted PEM (PKCS #8 or SEC 1), or a scalar on this curve in
+  /// hexadecimal (as in Apple's sample) or base64url (as in the HTTP API). The path may also identify a key in a token.
   static func privateKey(
     _ path: String, on curve: Curve = .p256, for use: TokenKey.Use = .agreement
   ) throws(Failure) -> PrivateKey {
@@ -171,7 +171,7 @@ enum KeyFile {
     return key
   }
 
-  /// The public key in a certificate, in a public key file, or belonging to a private key.
+  /// The public key of a certificate, a public key file or a private key.
   static func publicKey(_ path: String) throws(Failure) -> PublicKey {
     let bytes = try FileAccess.read(path, purpose: "key")
     let text = String(decoding: bytes, as: UTF8.self)
@@ -185,7 +185,7 @@ enum KeyFile {
     throw .unreadable("key \(path): must be a certificate, P-256 public key or unencrypted private key in PEM")
   }
 
-  /// The key in a PEM `SubjectPublicKeyInfo` with an uncompressed P-256 point, as merchants have it; otherwise nil.
+  /// The key in a merchant's PEM `SubjectPublicKeyInfo` with an uncompressed P-256 point; otherwise nil.
   private static func p256PublicKey(pem: String) -> PublicKey? {
     let lines = pem.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace || $0 == " " } }
     guard let start = lines.firstIndex(of: "-----BEGIN PUBLIC KEY-----"),

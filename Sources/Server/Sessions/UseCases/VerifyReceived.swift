@@ -6,10 +6,10 @@ import Presentation
 
 /// `POST /v1/verifications`: the verdict on a response that another stack requested and received.
 ///
-/// The caller gives the session transcript, or the values from which its protocol builds the transcript. Only the
-/// caller knows that the transcript is its own. The caller also ensures the challenge's single use; with `nonce_id`,
-/// this server does. Otherwise the response is verified like a submitted response. Only its report and its audit entry
-/// are kept.
+/// The caller sends the session transcript, or the protocol's values for building it. Only the caller can ensure that
+/// the transcript belongs to its own session. The caller also ensures the challenge's single use. With `nonce_id`, this
+/// server ensures it. Otherwise the response is verified like a submitted response. The server stores only its report
+/// and its audit entry.
 extension VerificationService {
   /// 200 for any verdict.
   package func verify(
@@ -49,8 +49,8 @@ extension VerificationService {
     }
   }
 
-  /// Consumes the caller's `nonce_id` of a challenge, durably and before anything is opened. If the process crashes
-  /// before the verification, the `nonce_id` can be used again.
+  /// Consumes the caller's `nonce_id` durably, before the response is opened. If the process crashes before the
+  /// verification, the `nonce_id` can be used again.
   private func useUp(_ nonceID: String, of party: RelyingParty) async throws(ServiceError) {
     // No request has this method, so no Idempotency-Key collides with a `nonce_id`.
     let claim = try IdempotencyClaim(
@@ -78,8 +78,8 @@ extension VerificationService {
       report: ReportRecord(verdict.report, id: ReportID(of: address.id)))
   }
 
-  /// The verdict on a DeviceResponse under the given anchors, for test mode's `/check`. Nothing is kept, no relying
-  /// party's policy applies, and revocation is not checked. Without a request, the result contains every verified
+  /// The verdict on a DeviceResponse under the given anchors, for test mode's `/check`. Stores nothing, applies no
+  /// relying party's policy, and does not check revocation. Without a request, the result contains every verified
   /// element.
   /// - Parameter request: the API's form, or a DCQL query.
   package func check(
@@ -264,7 +264,7 @@ package struct VerificationBody: Equatable, Sendable {
 }
 
 extension VerificationBody {
-  /// The values to which the response is bound. Nil, with the faults recorded, if they are invalid.
+  /// The values to which the response is bound. If they are invalid, records the faults and returns nil.
   func received(by party: RelyingParty, _ faults: inout Faults) -> ReceivedResponse? {
     let forms: [(name: String, isThere: Bool)] = [
       ("session_transcript", transcript != nil), ("openid4vp", openID4VP != nil), ("openid4vp_dc_api", web != nil),
@@ -308,7 +308,7 @@ extension VerificationBody {
     return key
   }
 
-  /// The request. Nil, with the faults recorded, if it is invalid.
+  /// The request against which the response is verified. If the request is invalid, records the faults and returns nil.
   func presentationRequest(
     for party: RelyingParty, circuits: [KnownCircuit], _ faults: inout Faults
   ) -> PresentationRequest? {
@@ -327,7 +327,7 @@ extension VerificationBody {
     ).request(input, at: request == nil ? "" : "/request", &faults)
   }
 
-  /// Whether exactly one of the forms is present; otherwise records the fault.
+  /// Returns true if exactly one of the forms is present. Otherwise records a fault.
   private static func isOne(of forms: [(name: String, isThere: Bool)], _ faults: inout Faults) -> Bool {
     let given = forms.filter(\.isThere)
     if given.count == 1 { return true }
@@ -339,7 +339,7 @@ extension VerificationBody {
   }
 }
 
-/// The reply: the verdict, in the form of a session's.
+/// The reply: a verdict in the same form as a session's verdict.
 struct VerificationView: Sendable {
   let isLive: Bool
   let isUsedOnce: Bool

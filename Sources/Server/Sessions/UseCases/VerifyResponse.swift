@@ -5,9 +5,9 @@ import Presentation
 import Trust
 
 extension VerificationService {
-  /// `POST /v1/verification_sessions/{id}/submit`: 200 for any verdict. A malformed body is refused before
-  /// anything is consumed. Once the challenge is consumed, every fault makes the session failed, and a wallet's own
-  /// refusal makes it canceled.
+  /// `POST /v1/verification_sessions/{id}/submit`: 200 for any verdict. A malformed body is refused before the
+  /// challenge is consumed. After the challenge is consumed, any fault ends the session as failed. A wallet's own
+  /// refusal ends it as canceled.
   package func submit(
     _ body: JSON, to id: String, as caller: Caller, idempotency: IdempotencyRequest? = nil
   ) async throws(ServiceError) -> Reply {
@@ -19,8 +19,7 @@ extension VerificationService {
         if wallet.takesTranscriptFromCaller {
           throw ServiceError(.apiForbidden, "Submit responses by `\(wallet.name)` with an API key.")
         }
-        // The address to which a wallet posts identifies the page whose link the wallet followed. A submit has no such
-        // address.
+        // The URL of a wallet's POST identifies the page that opened the wallet. A submit has no such URL.
         if wallet is any FetchedRequestProtocol {
           throw ServiceError(.apiForbidden, "The wallet itself posts responses by `\(wallet.name)`.")
         }
@@ -32,7 +31,7 @@ extension VerificationService {
     }
   }
 
-  /// - Throws: `session.protocol_mismatch` if the response is malformed and the session, still open, did not offer this
+  /// - Throws: `session.protocol_mismatch` if the response is malformed and the open session does not offer this
   ///   protocol. Otherwise the decoding error.
   private func read(
     _ data: JSON, by wallet: any WalletProtocol, for address: SessionAddress
@@ -45,7 +44,7 @@ extension VerificationService {
     }
   }
 
-  /// The refusal of a protocol that this process does not know. Nothing is consumed: another node may know the
+  /// The refusal of a protocol that this process does not know. Consumes nothing, since another node may know the
   /// protocol.
   private func refusal(_ address: SessionAddress, _ protocolName: String) async throws(ServiceError) -> ServiceError {
     let record = try await self.record(at: address)
@@ -54,7 +53,7 @@ extension VerificationService {
       .sessionProtocolMismatch, "The session offers `\(protocolName)`, which this server does not know.")
   }
 
-  /// Makes the attempt, and returns the reply to the submitter. The reply is kept in the outcome's transaction.
+  /// Makes the attempt, and returns the reply to the submitter. The outcome's transaction also stores the reply.
   func reply(
     to response: WalletResponse, by wallet: any WalletProtocol, of address: SessionAddress, as caller: Caller,
     code: ResponseCodeHash? = nil, claim: IdempotencyClaim?
@@ -84,15 +83,15 @@ extension VerificationService {
 
   struct Attempted {
     let record: SessionRecord
-    /// The conclusion; nil if the session was redacted or timed out. No caller then gets a result.
+    /// The conclusion; nil if the session was redacted or timed out. In both cases, no caller gets a result.
     let conclusion: Conclusion?
     let time: Timestamp
   }
 
   /// Makes the one attempt at a session's challenge: consume (commit) → open → verify → outcome (commit). After the
-  /// consumption every fault makes the session failed. If the second commit is missing, the session counts as
+  /// consumption, any fault ends the session as failed. If the second commit is missing, the session counts as
   /// interrupted.
-  /// - Parameter completion: makes a reply from the changed session, which the outcome's transaction keeps.
+  /// - Parameter completion: makes a reply from the changed session. The outcome's transaction stores the reply.
   func verify(
     _ response: WalletResponse, by wallet: any WalletProtocol, to address: SessionAddress, as caller: Caller,
     code: ResponseCodeHash? = nil,
@@ -159,8 +158,8 @@ extension VerificationService {
     return .verdict(judged.verdict, draft)
   }
 
-  /// Authenticates a response, fetches its revocation status, and decides whether to accept it. The caller holds a slot
-  /// of the gate.
+  /// Authenticates a response, fetches its revocation status, and decides whether to accept it. The caller must hold a
+  /// slot of the admission gate.
   func judge(
     _ request: PresentationRequest, for relyingParty: RelyingParty, under trust: TrustStore, at now: Timestamp,
     _ stages: StageTimer, authenticate: (MdocVerifier, Timestamp) -> Authentication
@@ -184,7 +183,7 @@ extension VerificationService {
     )
   }
 
-  /// Consumes a session's challenge, durably and before anything is opened.
+  /// Consumes a session's challenge durably, before the response is opened.
   private func consume(
     _ address: SessionAddress, protocolName: String
   ) async throws(ServiceError) -> (record: SessionRecord, attempt: AttemptID) {
@@ -201,7 +200,7 @@ extension VerificationService {
     }
   }
 
-  /// The consumed challenge, for its one use; nil if it does not open with the configured sealing keys.
+  /// The consumed challenge, for a single use; nil if the configured sealing keys cannot open it.
   private func takenChallenge(of record: SessionRecord, _ protocolName: String) -> ConsumedChallenge? {
     guard let offer = record.offers.first(where: { $0.protocolName == protocolName }),
       let sealed = offer.sealedMaterial,
@@ -212,12 +211,13 @@ extension VerificationService {
   }
 }
 
-/// A consumed challenge for one use: not copyable, and made only in this file. Evidence uses a challenge that was
-/// already consumed.
+/// A consumed challenge for a single use. It cannot be copied, and only this file creates it. An evidence bundle
+/// contains an already consumed challenge.
 package struct ConsumedChallenge: ~Copyable, Sendable {
   package let session: SessionID
   package let protocolName: String
-  /// `data` of the session's entry. Never inlined: evidence keeps the data longer than the challenge exists.
+  /// The `data` member of the session's entry for this protocol. Never inlined, since evidence uses the data after the
+  /// challenge is destroyed.
   package var requestData: JSONText { @inline(never) get { givenOut } }
   private let givenOut: JSONText
   package let material: SecretBytes
@@ -258,12 +258,13 @@ package struct SubmitBody: Equatable, Sendable {
         .described(summary).titled("SubmitVerificationSession"))
   }()
 
-  /// The form that a wallet posts, whose members a page or app may submit as `data`.
+  /// The form that a wallet posts. A page or app may submit its members as `data`.
   package static let postedSchema = PostedParameters.schema(isForm: true).described(
     "The parameters that a wallet posts (OpenID4VP 1.0, 8)."
   ).titled("PostedResponseData")
 
-  /// `{protocol, data}` of one kind. A pattern separates the kinds, since generators make a type for each enumeration.
+  /// The object `{protocol, data}` for one kind of `data`. A pattern distinguishes the kinds, since client generators
+  /// create a type for each enumeration.
   private static func object(
     _ title: String, _ summary: String, _ data: Shape<JSON>, of protocols: [String] = []
   ) -> Shape<SubmitBody> {

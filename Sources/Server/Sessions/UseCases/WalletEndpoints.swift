@@ -3,14 +3,14 @@ import Cryptography
 import Mdoc
 import Presentation
 
-/// The session at a wallet's address, with its protocol. Wallets have no credential: they know only the session's name
+/// The session at a wallet's address, with its protocol. Wallets have no credential. They know only the session's name
 /// in the address. Unknown sessions, other relying parties' sessions and sessions without a wallet protocol get the
 /// same refusal.
 struct WalletAddress {
   let record: SessionRecord
   let relyingParty: RelyingParty
   let wallet: any FetchedRequestProtocol
-  /// The hash of the response code of the page whose link or QR code the wallet followed.
+  /// The hashed response code of the page that opened the wallet by link or QR code.
   let code: ResponseCodeHash?
 
   init(_ session: String, of relyingParty: String, service: VerificationService) async throws(ServiceError) {
@@ -20,7 +20,7 @@ struct WalletAddress {
     code = path.code
     record = try await service.record(at: SessionAddress(relyingParty: party.id, id: path.session))
     if case .redacted = record.state { throw ServiceError(.sessionRedacted) }
-    // A session offers at most one protocol of this kind.
+    // A session offers at most one protocol whose request the wallet fetches.
     let wallets = record.offers.lazy.compactMap { service.protocols[$0.protocolName] as? any FetchedRequestProtocol }
     guard let wallet = wallets.first else { throw .sessionNotFound }
     self.wallet = wallet
@@ -45,7 +45,7 @@ package struct PendingRequest: Sendable {
 }
 
 extension VerificationService {
-  /// The session's request in one protocol, by default the session's first, for the mock wallet of test mode.
+  /// A session's request for test mode's mock wallet. The default protocol is the session's first.
   package func pendingRequest(
     _ id: String, by protocolName: String? = nil, as caller: Caller
   ) async throws(ServiceError) -> PendingRequest {
@@ -61,10 +61,10 @@ extension VerificationService {
       relyingParty: caller.relyingParty, origin: content.origin)
   }
 
-  /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object, made at each fetch, for
-  /// anyone who knows the session's id.
+  /// `GET` or `POST /v1/wallet/{relying_party}/{session}/request`: the signed request object. Each fetch creates it
+  /// again, and anyone who knows the session's id may fetch it.
   /// - Parameter parameters: reads the posted form. It is called only for a waiting session, since the sender controls
-  ///   its cost.
+  ///   the cost of parsing.
   package func walletRequest(
     _ session: String, of relyingParty: String, parameters: @autoclosure () throws(ServiceError) -> JSON? = nil
   ) async throws(ServiceError) -> [UInt8] {
@@ -89,13 +89,13 @@ extension VerificationService {
     }
   }
 
-  /// `POST /v1/wallet/{relying_party}/{session}/response`: takes the response that a wallet posts (`direct_post`,
-  /// `direct_post.jwt`; OpenID4VP 1.0, 8.2), or its error. The reply is `{"redirect_uri"}`, or `{}` if there is none or
-  /// the waiting page has its own response code. The reply does not depend on the verdict, except for feedback: 400
-  /// with `error` and `error_description` (RFC 6749, 4.1.2.1). OpenID4VP 1.0, 8.2 requires 200 for processed responses,
-  /// and does not define the reply to a rejected response.
+  /// `POST /v1/wallet/{relying_party}/{session}/response`: accepts a wallet's posted response (`direct_post`,
+  /// `direct_post.jwt`; OpenID4VP 1.0, 8.2) or error. The reply is `{"redirect_uri"}`. It is `{}` if the session has no
+  /// redirect URI, or if the waiting page has its own response code. If feedback is enabled, a rejected response gets
+  /// 400 with `error` and `error_description` (RFC 6749, 4.1.2.1). Otherwise the reply does not depend on the verdict.
+  /// OpenID4VP 1.0, 8.2 requires 200 for processed responses. It does not define the reply to a rejected response.
   /// - Parameter parameters: reads the posted form. It is called only for a waiting session, since the sender controls
-  ///   its cost.
+  ///   the cost of parsing.
   package func receiveWalletResponse(
     _ parameters: @autoclosure () throws(ServiceError) -> JSON, session: String, of relyingParty: String
   ) async throws(ServiceError) -> Reply {
@@ -122,8 +122,8 @@ extension VerificationService {
   }
 
   /// Tells the wallet why its response was rejected. In staging and test mode this is the code and the detail of the
-  /// first failed check. In live mode it is only the rejection, if the relying party's configuration enables it.
-  /// Details contain nothing personal.
+  /// first failed check. In live mode, it states only the rejection, and only if the relying party's configuration
+  /// enables feedback. Details contain no personal data.
   private func feedback(
     on code: Code?, _ attempted: Attempted, to relyingParty: RelyingParty
   ) -> (error: String, description: String)? {
@@ -136,7 +136,8 @@ extension VerificationService {
     return (code.rawValue, Self.errorDescription(detail ?? code.entry.summary))
   }
 
-  /// The characters that RFC 6749, 4.1.2.1 allows, cut to the length of a wallet's own description.
+  /// Replaces characters that RFC 6749, 4.1.2.1 forbids. Truncates the text to the maximum length of a wallet's own
+  /// description.
   private static func errorDescription(_ text: String) -> String {
     String(
       text.unicodeScalars.prefix(Limits.errorDescriptionBytes).map { scalar -> Character in
@@ -148,7 +149,7 @@ extension VerificationService {
       })
   }
 
-  /// An error is not signed, so it must have the request's `state` (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
+  /// An error is unsigned, so it must contain the request's `state` (OpenID4VP 1.0, 8.5; RFC 6749, 4.1.2.1).
   private func requireState(of received: JSON, _ address: WalletAddress) throws(ServiceError) {
     guard address.wallet.isState(received["state"]?.string, try address.material(sealer)) else {
       throw .invalidMember("/state", "must equal the request's `state` in an error response")
@@ -165,7 +166,7 @@ extension VerificationService {
 /// The parameters of an OpenID4VP authorization response, read before the challenge is consumed.
 package enum PostedParameters {
   private static let responses = ["response", "vp_token"]
-  /// The server's own member: the hash of the response code of the page whose link the wallet followed.
+  /// The server's own member: the hashed response code of the page that opened the wallet.
   package static let codeHash = "response_code_sha256"
   /// The members of a response in any version of the protocol.
   private static let known = responses + ["state", "presentation_submission"]
@@ -207,7 +208,7 @@ package enum PostedParameters {
 }
 
 extension WalletResponse {
-  /// Adds to the response the code hash from its `response_uri`.
+  /// Adds the code hash from the `response_uri` to the response.
   fileprivate mutating func note(_ code: ResponseCodeHash) {
     guard case .response(.parameters(let parameters)) = self else { return }
     let noted = JSON.Member(PostedParameters.codeHash, .string(code.text))
@@ -216,14 +217,14 @@ extension WalletResponse {
 }
 
 extension RelyingParty {
-  /// The relying party's origins and client identifiers, any of which a wallet may use by mistake.
+  /// The relying party's origins and client identifiers. A wallet may use any of them by mistake.
   var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.flatMap(\.certifiedClientIDs)) }
 
-  /// The registration certificate of a session's request, or its replacement.
+  /// The registration certificate of a session's request, or the certificate that replaced it.
   fileprivate func registration(of content: SessionContent) throws(ServiceError) -> RegistrationCertificate? {
     let found = registrations.first { $0.intendedUseID == content.intendedUseID }
     guard found != nil || content.intendedUseID == nil else {
-      // The certificate's intended use is no longer configured, so nothing can be requested for it.
+      // The intended use is no longer configured, so no request is possible.
       throw ServiceError(.sessionNotFound)
     }
     return found
@@ -231,7 +232,8 @@ extension RelyingParty {
 }
 
 extension OpenID4VPChallenge {
-  /// Restores a challenge with the `response_uri` that its wallet got, also in a client identifier (`redirect_uri:`).
+  /// Restores a challenge with the `response_uri` that was sent to the wallet. A client identifier with the prefix
+  /// `redirect_uri:` also contains it.
   init?(kept material: borrowing SecretBytes, for path: WalletPath) {
     self.init(serialized: material)
     if case .client(let id, let uri) = recipient {
@@ -240,7 +242,7 @@ extension OpenID4VPChallenge {
   }
 }
 
-/// The addresses of one session for wallets by redirect or QR code (OpenID4VP 1.0, 5.10 and 8.2).
+/// A session's addresses for wallets that a redirect or QR code opens (OpenID4VP 1.0, 5.10 and 8.2).
 package struct WalletAddresses: Sendable, Hashable {
   package let request: String
   package let response: String
@@ -255,7 +257,7 @@ package struct WalletAddresses: Sendable, Hashable {
     host = Self.host(of: publicURL)
   }
 
-  /// The address that opens a wallet, with the request by reference (RFC 9101, 5.2).
+  /// The address that opens a wallet and passes the request by reference (RFC 9101, 5.2).
   func authorizationRequest(scheme: String, clientID: String) -> String {
     Self.link(scheme: scheme, [("client_id", clientID), ("request_uri", request), ("request_uri_method", "post")])
   }

@@ -1,12 +1,11 @@
 import Base
 import Sessions
 
-/// Records the outcomes of a node one after the other, since each locks the head of the node's audit chain until its
-/// commit is on disk. Outcomes that arrive during a commit share the next commit, so they need no connections of their
-/// own.
+/// Records a node's outcomes in sequence. Each outcome locks the head of the node's audit chain until the commit is on
+/// disk. Outcomes that arrive during a commit share the next commit and its connection.
 final class OutcomeQueue: Sendable {
-  /// Maximum number of outcomes in one commit. Bounds a caller's wait, and the number of outcomes that are repeated if
-  /// one fails.
+  /// Maximum number of outcomes in one commit. Limits a caller's wait, and the number of outcomes to repeat after one
+  /// fails.
   static let largestGroup = 64
 
   private struct Waiting: Sendable {
@@ -25,8 +24,7 @@ final class OutcomeQueue: Sendable {
 
   init(_ pool: PostgreSQLPool) { self.pool = pool }
 
-  /// Runs the statement that records an outcome. Returns true once its change is durable, and false if it changed
-  /// nothing.
+  /// Runs the statement that records an outcome. Returns true once the change is durable, or false if nothing changed.
   func record(_ statement: PostgreSQLStatement, of session: SessionID) async throws(StoreError) -> Bool {
     let result = await withCheckedContinuation { continuation in
       let waiting = Waiting(statement: statement, session: session, continuation: continuation)
@@ -40,7 +38,7 @@ final class OutcomeQueue: Sendable {
     return try result.get()
   }
 
-  /// Passes the next group to a connection, and afterwards the outcomes that have arrived meanwhile.
+  /// Passes the next group to a connection. Then continues with the outcomes that arrived in the meantime.
   private func runNext() {
     pool.enqueue(
       StoreJob(
@@ -51,7 +49,7 @@ final class OutcomeQueue: Sendable {
           }
         },
         finish: { [self] error in
-          // No connection took the group, so no outcome was recorded.
+          // No connection ran the group, so no outcome was recorded.
           if let error {
             for waiting in take(atMost: .max) { waiting.continuation.resume(returning: .failure(error)) }
           }
@@ -78,7 +76,7 @@ final class OutcomeQueue: Sendable {
         return try connection.pipeline([hold(group)] + group.map(\.statement)).dropFirst().map { .success($0 > 0) }
       } catch {
         // If the connection was lost, the outcomes must count as not recorded. If the database was too slow for the
-        // group, single outcomes would be no faster.
+        // group, single outcomes are no faster.
         if case .unavailable = error { return group.map { _ in .failure(error) } }
       }
     }
@@ -87,9 +85,9 @@ final class OutcomeQueue: Sendable {
     }
   }
 
-  /// Locks the group's sessions before the chain's head, as every change of a session does. Otherwise the two could
-  /// deadlock: a redaction holds its session and waits for the head, while the group holds the head and waits for that
-  /// session.
+  /// Locks the group's sessions before the chain's head, as every change of a session does. Otherwise a redaction and
+  /// the group can deadlock. The redaction locks its session and waits for the head, while the group locks the head and
+  /// waits for that session.
   private static func hold(_ group: [Waiting]) -> PostgreSQLStatement {
     PostgreSQLStatement(
       sql: "SELECT id FROM sessions WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE",

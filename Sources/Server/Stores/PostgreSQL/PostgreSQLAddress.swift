@@ -2,8 +2,8 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// A libpq URL (PostgreSQL 15, 34.1.1.2). It may contain a password, so it is never printed; `description` contains
-/// only hosts and database. libpq takes all other settings from `PGPASSWORD`, the password file and similar sources.
+/// A libpq URL (PostgreSQL 15, 34.1.1.2). It may contain a password, so it is never printed. `description` contains
+/// only hosts and database. libpq reads all other settings from `PGPASSWORD`, the password file and similar sources.
 package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomReflectable {
   let url: String
   package let description: String
@@ -14,8 +14,8 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
   }
 
-  /// - Throws: Throws `ConfigurationError` if the text is not a PostgreSQL URL or names a connection service. Also
-  ///   throws if the database is on another machine and `sslmode` is not `verify-full`.
+  /// - Throws: `ConfigurationError` if the text is not a PostgreSQL URL or specifies a connection service. It is also
+  ///   thrown if the database is on another machine and `sslmode` is not `verify-full`.
   package init(_ url: String) throws(ConfigurationError) {
     // libpq's own message is not shown, since it may quote the URL with its password.
     guard Self.isOne(url), !Self.hasStrayAt(url), let given = Self.options(PQconninfoParse(url, nil)) else {
@@ -24,7 +24,7 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     guard given["service"] == nil else {
       throw ConfigurationError("must name hosts and database, and no connection service")
     }
-    // The order of libpq: the URL, then the environment, then the built-in defaults.
+    // libpq's order of precedence: the URL, then the environment, then the built-in defaults.
     let merged = (Self.options(PQconndefaults()) ?? [:]).merging(given) { _, given in given }
     self.url = url
     let hosts = Self.list(merged["host"])
@@ -43,8 +43,8 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     }
   }
 
-  /// True if the URL has an `@` besides the one after the password. The password then contains unescaped special
-  /// characters. libpq would take a part of the password for a host or database name, which may be printed.
+  /// True if the URL has an `@` other than the one after the password. The password then contains unescaped special
+  /// characters. libpq mistakes a part of it for a host or database name, and that name may be printed.
   private static func hasStrayAt(_ url: String) -> Bool {
     let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
@@ -52,7 +52,8 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
     return authority.count { $0 == at } > 1 || rest.dropFirst(authority.count).contains(at)
   }
 
-  /// True for a socket in the file system or abstract namespace, and a loopback address. Empty means libpq's default.
+  /// True for a loopback address, and for a socket in the file system or abstract namespace. An empty host means
+  /// libpq's default.
   private static func isOnThisMachine(_ host: String) -> Bool {
     if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" { return true }
     var four = in_addr()

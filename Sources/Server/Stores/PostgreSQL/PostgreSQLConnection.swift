@@ -3,7 +3,8 @@ import CPostgreSQL
 import Glibc
 import Sessions
 
-/// One connection and its prepared statements, for one thread. Every wait has a limit: a silent server counts as lost.
+/// One connection and its prepared statements, for one thread. Every wait has a time limit. The connection to a silent
+/// server counts as lost.
 package final class PostgreSQLConnection: DatabaseConnection {
   package static let dialect = Dialect(
     sessionKey: "id", eventKey: ("", ""), isOfSession: "session_id = $1", isListed: "id = ANY ($1)",
@@ -23,11 +24,11 @@ package final class PostgreSQLConnection: DatabaseConnection {
 
   /// Connects. Blocks for at most three seconds for each host, plus the time to resolve its name.
   init(_ address: PostgreSQLAddress) throws(StoreError) {
-    // The last value of a keyword counts: the URL may override the options before it, but not those after it.
+    // libpq uses a keyword's last value. The URL overrides options before it, but not options after it.
     let options = [
       ("connect_timeout", "3"), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("tcp_user_timeout", "10000"), ("fallback_application_name", "mdoc"), ("target_session_attrs", "read-write"),
-      // The rule on sslmode does not cover encryption by GSSAPI, so GSSAPI is off.
+      // The sslmode check does not cover GSSAPI encryption, so GSSAPI is disabled.
       ("gssencmode", "disable"), ("dbname", address.url), ("client_encoding", "UTF8"),
     ]
     let handle = Self.withCStrings(options.map(\.0)) { keywords in
@@ -51,8 +52,9 @@ package final class PostgreSQLConnection: DatabaseConnection {
     farewell.deallocate()
   }
 
-  /// READ COMMITTED: the statements see the current row. Commits are on disk before they are acknowledged: a power
-  /// cut could otherwise undo the consume of a challenge. If the setting is already stricter, it is kept.
+  /// READ COMMITTED lets each statement see the current row. The server acknowledges a commit only once it is on disk.
+  /// Otherwise a power cut could undo the consumption of a challenge. A setting that is already stricter remains
+  /// unchanged.
   private static let settings = """
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = 4000;
@@ -62,20 +64,20 @@ package final class PostgreSQLConnection: DatabaseConnection {
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
     """
 
-  /// Lets statements run for up to an hour, to make tables and indexes.
+  /// Lets statements that create tables and indexes run for up to an hour.
   func allowMinutes() throws(StoreError) {
     replyTime = .seconds(3600)
     try execute("SET statement_timeout = 0; SET lock_timeout = 60000; SET idle_in_transaction_session_timeout = 0")
   }
 
-  /// False if the server has announced on the socket that it ends the connection.
+  /// False if the server has announced the end of the connection.
   var isInPlace: Bool {
     // The server may send messages at any time, such as changed settings. Such messages are read in at most eight
     // rounds.
     for _ in 0..<8 {
       var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
       if isLost || poll(&descriptor, 1, 0) <= 0 { break }
-      // `PQisBusy` is called since it parses the received bytes; outside a statement it returns 0.
+      // `PQisBusy` parses the received bytes. Outside a statement it returns 0.
       if PQconsumeInput(handle) == 0 || PQisBusy(handle) != 0 || PQstatus(handle) != CONNECTION_OK
         || farewell.pointee != 0
       {
@@ -118,7 +120,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
   }
 
   func send(_ name: String, _ values: [[UInt8]?]) -> Int32 {
-    // Each value needs an address, even an empty last value: hence the byte at the end.
+    // The extra byte at the end gives an address even to an empty last value.
     let all = values.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
     return all.withUnsafeBytes { all in
       var offset = 0
@@ -175,7 +177,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
     }
   }
 
-  /// Nil after the last result of a statement.
+  /// The next result; nil after a statement's last result.
   func nextResult(until deadline: Deadline) throws(StoreError) -> PostgreSQLResult? {
     while PQisBusy(handle) != 0 {
       guard wait(for: POLLIN, until: deadline) else { throw lost() }
@@ -185,7 +187,8 @@ package final class PostgreSQLConnection: DatabaseConnection {
 
   func fault(of result: PostgreSQLResult) throws(StoreError) -> StoreError {
     guard let state = result.sqlState else { throw lost() }
-    // The server ends the connection, a failover made it read-only, or a prepared statement is gone or no longer fits.
+    // The server is ending the connection, is read-only after a failover, or has lost or invalidated a prepared
+    // statement.
     let last: Set = ["57P01", "57P02", "57P03", "57P05", "25006", "25P03", "26000", "0A000"]
     if state.hasPrefix("08") || last.contains(state) { isLost = true }
     return StoreError(sqlState: state)
@@ -225,8 +228,9 @@ struct PostgreSQLStatement: Sendable {
 }
 
 extension PostgreSQLConnection {
-  /// Runs statements in one round trip and transaction, and returns the number of rows that each changed or found. The
-  /// commit is at the synchronisation point (PostgreSQL 15, 34.5.1): its error arrives before the point's own result.
+  /// Runs statements in one round trip and one transaction. Returns the number of rows that each statement changed or
+  /// found. The synchronisation point commits the transaction (PostgreSQL 15, 34.5.1). A commit error arrives before
+  /// the result of the synchronisation point.
   func pipeline(_ statements: [PostgreSQLStatement]) throws(StoreError) -> [Int] {
     // Prepare the statements before sending anything, since preparing takes a round trip.
     var names: [String] = []

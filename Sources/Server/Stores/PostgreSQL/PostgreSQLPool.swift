@@ -2,13 +2,13 @@ import Base
 import Glibc
 import Sessions
 
-/// A few connections to one database. Each has a thread that reconnects when the connection is lost. All share one
-/// queue, in which callers take turns (`FairTurns`): no caller can have all connections, and lists take at most a
-/// quarter. Without a connection, work is refused at once.
-// Unchecked, since the compiler does not see into pthreads. Every variable property is touched only with `mutex` held.
-// A connection is used only by the thread that took it from `spare` or made it.
+/// A few connections to one database. Each has a thread that reconnects when the connection is lost. All connections
+/// share one queue, in which callers take turns (`FairTurns`). No caller can occupy all connections, and lists use at
+/// most a quarter. Without a connection, the pool refuses work immediately.
+// `@unchecked`, since the compiler cannot check pthread synchronisation. Every variable property is accessed only with
+// `mutex` locked. A connection is used only by the thread that took it from `spare` or made it.
 final class PostgreSQLPool: @unchecked Sendable {
-  /// The maximum time and the maximum number of queued jobs. Beyond either limit a job is refused.
+  /// The maximum time in the queue and the maximum number of queued jobs. Beyond either limit a job is refused.
   private static let turn = Duration.seconds(5)
   private static let longestQueue = 2048
 
@@ -28,18 +28,17 @@ final class PostgreSQLPool: @unchecked Sendable {
   /// Maximum number of concurrent single jobs of one caller.
   private let share: Int
   private var threads = 0
-  /// The reason why the last attempt to connect failed, if there was no other connection; nil after a successful
-  /// attempt.
+  /// The error of the last attempt to connect, if no other connection existed; nil after a successful attempt.
   private var fault: StoreError?
   private var isClosing = false
   private var onClosed: [() -> Void] = []
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Signalled when work is queued or a list may be read, and at the end.
+  /// Signalled when a job is queued, when a list may be read, and when the pool closes.
   private let filled = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// Wakes threads that pause between attempts to connect, when the pool closes.
+  /// When the pool closes, wakes threads that pause between attempts to connect.
   private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// - Parameter first: an open connection. The threads make the others.
+  /// - Parameter first: an open connection. The threads open the other connections.
   init(
     _ address: PostgreSQLAddress, size: Int, first: sending PostgreSQLConnection
   ) throws(StoreError) {
@@ -50,7 +49,7 @@ final class PostgreSQLPool: @unchecked Sendable {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // A monotonic clock: the time of day may jump during a wait.
+    // Use a monotonic clock, since the time of day may jump during a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(filled, nil)
     pthread_cond_init(ended, &attributes)
@@ -91,7 +90,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Ends the threads after the queued jobs, without waiting: also if a store is deallocated without `close`.
+  /// Tells the threads to end after the queued jobs, and returns immediately. Also called when a store is deallocated
+  /// without `close`.
   func stop() {
     locked {
       isClosing = true
@@ -109,7 +109,7 @@ final class PostgreSQLPool: @unchecked Sendable {
       return nil
     }
     if let refusal { return job.finish(refusal) }
-    // After the unlock: a thread that wakes would only wait for the mutex.
+    // Signal after the unlock, since a woken thread otherwise waits for the mutex.
     pthread_cond_signal(filled)
   }
 
@@ -133,7 +133,7 @@ final class PostgreSQLPool: @unchecked Sendable {
   // MARK: On the threads
 
   private func loop() {
-    // OpenSSL may write to a socket whose other end is gone, which raises SIGPIPE.
+    // OpenSSL may write to a closed connection, which raises SIGPIPE.
     var broken = sigset_t()
     sigemptyset(&broken)
     sigaddset(&broken, SIGPIPE)
@@ -229,8 +229,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
   }
 
-  /// Charges the caller with the job's time, and wakes a thread if more jobs wait. When closing, wakes all threads so
-  /// that they end. Call it with the lock held.
+  /// Charges the job's time to the caller. Wakes a thread if more jobs wait. When closing, wakes all threads so that
+  /// they end. Call it with the lock held.
   private func leave(_ waiting: Waiting, cost: Int64) {
     if waiting.lane == .list {
       longReads.end(waiting.job.flow, cost: cost)
@@ -257,8 +257,8 @@ final class PostgreSQLPool: @unchecked Sendable {
   }
 }
 
-/// Pauses between attempts: 50 ms, doubled up to two seconds, and shortened at random so that nodes do not reconnect
-/// together.
+/// Pauses between attempts to connect. They double from 50 ms to two seconds. Each is randomly shortened so that nodes
+/// do not reconnect together.
 struct Backoff {
   private var step = Duration.milliseconds(50)
 

@@ -1,13 +1,14 @@
 import Base
 import Sessions
 
-/// Sessions in a PostgreSQL database, which any number of nodes share.
+/// Sessions in a PostgreSQL database that any number of nodes can share.
 ///
-/// Each decision is one statement, so only one of two nodes takes a challenge. Creating a session and consuming its
-/// challenge take one round trip each. The node's clock gives the time. Without a connection, every call throws
+/// Each decision is one SQL statement, so two nodes cannot consume the same challenge. Creating a session and consuming
+/// its challenge take one round trip each. The node's clock gives the time. Without a connection, every call throws
 /// `unavailable`.
 package struct PostgreSQLStore: DatabaseStore {
-  /// Connections of one node. More connections would not commit faster, since all share the database's cores and disk.
+  /// Number of connections per node. More connections do not commit faster, since all share the database's cores and
+  /// disk.
   package static let connections = 8
 
   package let mode: ServerMode
@@ -15,11 +16,11 @@ package struct PostgreSQLStore: DatabaseStore {
   package var observer: (any StoreObserver)?
   private let parts: Parts
 
-  /// The pool ends with the last store that uses it.
+  /// Stops the pool when the last store that uses it is deallocated.
   private final class Parts: Sendable {
     let pool: PostgreSQLPool
     let outcomes: OutcomeQueue
-    /// Until this time a probe does not write again; nil before the first probe.
+    /// The time until which a probe does not write again; nil before the first probe.
     let proved = Locked<Deadline?>(nil)
 
     init(_ pool: PostgreSQLPool) {
@@ -30,7 +31,7 @@ package struct PostgreSQLStore: DatabaseStore {
     deinit { pool.stop() }
   }
 
-  /// Connects and checks that the schema is this version's. Blocks: call it at the program's start.
+  /// Connects, and checks that the database has this version's schema. Blocks: call it at the program's start.
   package init(
     _ address: PostgreSQLAddress, mode: ServerMode, node: NodeName = .standard, connections: Int = connections
   ) throws(StoreError) {
@@ -44,7 +45,8 @@ package struct PostgreSQLStore: DatabaseStore {
     parts = Parts(try PostgreSQLPool(address, size: connections, first: first))
   }
 
-  /// Upgrades the database to this version's schema, and fixes its mode. Blocks. Concurrent calls take turns.
+  /// Upgrades the database to this version's schema, and records the mode of a new database. Blocks. Concurrent calls
+  /// take turns.
   package static func migrate(_ address: PostgreSQLAddress, mode: ServerMode) throws(StoreError) {
     let connection = try PostgreSQLConnection(address)
     try connection.allowMinutes()
@@ -58,7 +60,7 @@ package struct PostgreSQLStore: DatabaseStore {
     try await parts.pool.perform(lane, body)
   }
 
-  /// Writes at most once a second, to find out if the disk is full or the server is a standby.
+  /// Checks whether the disk is full or the server is a standby, with at most one write per second.
   package func probe() async throws(StoreError) {
     let isDue = parts.proved.withLock { $0?.isPast ?? true }
     _ = try await perform("probe", .write) { connection throws(StoreError) in
@@ -69,9 +71,9 @@ package struct PostgreSQLStore: DatabaseStore {
 
   package func close() async { await parts.pool.close() }
 
-  /// One conditional update decides. The reason is looked up only if the update changes nothing. The inner query locks
-  /// the row and returns the material from before the update. It is MATERIALIZED so that it runs once: a plan made
-  /// while the table was small could run it for each open session.
+  /// Consumes the challenge with one conditional update. Looks up the reason for a refusal only if the update changes
+  /// nothing. The inner query locks the row and returns the material from before the update. It is MATERIALIZED so that
+  /// it runs once. Otherwise a plan made for a small table could run it for each open session.
   package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
@@ -98,7 +100,8 @@ package struct PostgreSQLStore: DatabaseStore {
     return .refused(record.consumeRefusal(protocolName: protocolName, at: now) ?? .sessionAlreadyUsed)
   }
 
-  /// One statement in one round trip. It is committed with the next group of outcomes.
+  /// Records the outcome with one statement in one round trip. The statement is committed with the next group of
+  /// outcomes.
   package func record(
     _ change: OutcomeChange, finishing completion: IdempotencyCompletion?
   ) async throws(StoreError) -> Bool {
@@ -119,7 +122,7 @@ package struct PostgreSQLStore: DatabaseStore {
 
   // MARK: Outbox
 
-  /// Concurrent calls share the events: each node skips the rows that another node has locked.
+  /// Concurrent calls share the events. Each node skips rows that another node has locked.
   package func distributeEvents(
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int {
@@ -141,7 +144,8 @@ package struct PostgreSQLStore: DatabaseStore {
     }
   }
 
-  /// Claims for all quotas in one statement. Skips deliveries that another node is claiming at the same time.
+  /// Claims deliveries for all quotas in one statement. Skips deliveries that another node is claiming at the same
+  /// time.
   package func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord] {
@@ -175,14 +179,14 @@ extension PostgreSQLConnection {
     _ sql: String, _ values: [SQLValue], finishing completion: IdempotencyCompletion?
   ) throws(StoreError) {
     if let completion {
-      // The session is new and cannot be redacted yet, so the reply is kept without checking for redaction.
+      // The session is new and cannot be redacted yet. The reply is stored without a check for redaction.
       try run("WITH changed AS (\(sql)) \(Self.keepReply(from: values.count + 1))", values + completion.values)
     } else {
       try run(sql, values)
     }
   }
 
-  /// SQL that keeps a reply, with six values from `$first`, unless another request has taken the claim over.
+  /// SQL that stores a reply, unless another request has taken over the claim. Its six values begin at `$first`.
   static func keepReply(from first: Int) -> String {
     """
     UPDATE idempotency SET is_finished = true, session = $\(first), body = $\(first + 1), result = $\(first + 2),
@@ -193,11 +197,11 @@ extension PostgreSQLConnection {
 
   // MARK: Audit
 
-  /// Two more parts of a statement that changes a session. They advance the node's head, lock the head until the
-  /// commit, and add the entry. Only the database knows which head the entry follows, so it computes the chain's hash
-  /// (`AuditHead`).
+  /// Two common table expressions for a statement that changes a session. They advance the node's head, lock the head
+  /// until the commit, and add the entry. The database computes the chain's hash (`AuditHead`), since only the database
+  /// knows the preceding head.
   ///
-  /// - Parameter parameter: the number of the first of the four `values(of:_:)`.
+  /// - Parameter parameter: the number of the first parameter. `values(of:_:)` returns the four values.
   static func append(from parameter: Int, where condition: String) -> String {
     let (node, entry, first, party) = (
       "$\(parameter)", "$\(parameter + 1)", "$\(parameter + 2)", "$\(parameter + 3)"
@@ -212,7 +216,7 @@ extension PostgreSQLConnection {
       """
   }
 
-  /// Four values: the node, the entry, the hash of the entry if it is the node's first, and the relying party.
+  /// Four values: the node, the entry, its hash as the node's first entry, and the relying party.
   static func values(of entry: AuditEntry, _ node: NodeName) -> [SQLValue] {
     let first = AuditLink(entry, after: AuditHead(beginning: node))
     return [.text(node.text), .blob(first.entry), .blob(first.head.hash), .text(entry.address.relyingParty)]

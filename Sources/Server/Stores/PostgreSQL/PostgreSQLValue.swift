@@ -14,7 +14,7 @@ extension SQLValue {
     }
   }
 
-  /// TEXT cannot hold a NUL character. It is replaced so that the result equals no stored text.
+  /// TEXT cannot contain a NUL character. A NUL is replaced so that the result equals no stored text.
   private static func characters(_ text: String) -> [UInt8] {
     Array(text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}").utf8 : text.utf8)
   }
@@ -23,8 +23,9 @@ extension SQLValue {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  /// The binary form of an array with one dimension (`array_recv`): the number of dimensions, 1 if an element is NULL,
-  /// the elements' type, their number, the index of the first; then each element after its length, -1 for NULL.
+  /// The binary form of an array with one dimension (`array_recv`). The header contains the number of dimensions, 1 if
+  /// an element is NULL, the element type, the element count and the first index. Each element follows its length,
+  /// which is -1 for NULL.
   private static func array(_ elements: [[UInt8]?], of type: Int32) -> [UInt8] {
     var bytes = bigEndian(Int32(1)) + bigEndian(Int32(elements.contains(nil) ? 1 : 0)) + bigEndian(type)
     bytes += bigEndian(Int32(elements.count)) + bigEndian(Int32(1))
@@ -56,7 +57,7 @@ package struct PostgreSQLRow: StoredRow {
   fileprivate let row: Int32
 
   private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // `result` owns the memory that this points to, and is kept by the row.
+    // The row retains `result`, which owns this memory.
     UnsafeRawBufferPointer(
       start: PQgetvalue(result.handle, row, column), count: Int(PQgetlength(result.handle, row, column)))
   }
@@ -73,7 +74,7 @@ package struct PostgreSQLRow: StoredRow {
 
   package func blob(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
 
-  /// An array's elements, nil for each that is NULL. Empty if the column is NULL.
+  /// An array's elements, with nil for each NULL element. Empty if the column is NULL.
   private func blobs(_ column: Int32) -> [[UInt8]?] {
     let bytes = bytes(column)
     func number(_ offset: Int) -> Int {

@@ -2,21 +2,21 @@ import Base
 import Glibc
 import Sessions
 
-/// The thread of one connection. Waiting for the disk blocks this thread, and never Swift's cooperative threads.
+/// The thread of one connection. Disk waits block this thread, never Swift's cooperative threads.
 ///
-/// The writer commits the writes of some milliseconds together, so that one sync of the disk serves many callers, who
-/// take turns (`FairTurns`). While several callers write, it pauses between groups, since a commit costs more than its
-/// writes.
+/// The writer commits the writes of a few milliseconds together. One disk sync then serves many callers, who take turns
+/// (`FairTurns`). A commit costs more than its writes. While several callers write, the writer therefore pauses between
+/// groups.
 ///
-/// A failed write does not affect other writes. If a commit fails, all callers of the group get the error and nothing
-/// was changed. After an erasure, the writer empties the log once no reader uses it.
-// Unchecked, since the compiler does not see into pthreads. `queue` and `isClosing` are touched only with `mutex` held.
-// `connection` and `paced` are touched only by the thread itself, which is started at the end of the initialiser.
+/// A failed write does not affect other writes. If a commit fails, nothing changes and all callers of the group get the
+/// error. After an erasure, the writer empties the log once no reader uses it.
+// `@unchecked`, since the compiler cannot check pthread synchronisation. `queue` and `isClosing` are accessed only with
+// `mutex` locked. Only the thread itself accesses `connection` and `paced`. The initialiser starts the thread last.
 final class DatabaseThread: @unchecked Sendable {  // proof above
-  /// Maximum number of writes in one commit. Bounds the writes that one error can undo, and a caller's wait.
+  /// Maximum number of writes in one commit. Limits a caller's wait, and the writes that one error can undo.
   static let largestGroup = 256
 
-  /// Nanoseconds after which a group takes no further write.
+  /// Nanoseconds after which a group accepts no further write.
   private static let longestGroup: Int64 = 5_000_000
 
   /// Maximum milliseconds between the beginnings of two groups, if the first has several writes. The pause is one
@@ -47,7 +47,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // A monotonic clock: the time of day may jump during a wait.
+    // Use a monotonic clock, since the time of day may jump during a wait.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
@@ -81,7 +81,8 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     }
   }
 
-  /// Ends the thread after its queued jobs, without waiting: for a store that is deallocated without `close`.
+  /// Tells the thread to end after its queued jobs, and returns immediately. Also called when a store is deallocated
+  /// without `close`.
   func stop() {
     locked { isClosing = true }
     pthread_cond_signal(condition)
@@ -94,7 +95,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
       return true
     }
     guard isAccepted else { return job.finish(.closed) }
-    // After the unlock: a thread that wakes would only wait for the mutex.
+    // Signal after the unlock, since a woken thread otherwise waits for the mutex.
     pthread_cond_signal(condition)
   }
 
@@ -123,7 +124,8 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     for resume in waiting { resume() }
   }
 
-  /// True once there is a job; false if none arrived within `pause` milliseconds; nil if closing and no job is left.
+  /// Waits for a job. Returns true once a job is queued, false if none arrives within `pause` milliseconds, and nil
+  /// when closing with no job left.
   private func wait(pausing pause: Int64?) -> Bool? {
     var end = Deadline(in: .milliseconds(pause ?? 0)).time
     pthread_mutex_lock(mutex)
@@ -171,7 +173,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     } catch {
       // If the transaction could not begin, its jobs are still queued.
       if group.isEmpty { group = locked { queue.removeAll() } }
-      // An error before or after the jobs' own work, such as a full disk, would also affect each single job.
+      // An error before or after the jobs' own work, such as a full disk, also affects each single job.
       let runsEach = isAtWork && group.count > 1
       for job in group { if runsEach { run(job, in: "BEGIN IMMEDIATE", on: connection) } else { job.finish(error) } }
     }
@@ -179,7 +181,7 @@ final class DatabaseThread: @unchecked Sendable {  // proof above
     paced = group.count > 1 ? Deadline(in: .nanoseconds(max(0, start + pace - Deadline.now()))) : nil
   }
 
-  /// Runs the next read in a separate transaction, so that it sees one snapshot, for at most `Limits.listSeconds`.
+  /// Runs the next read for at most `Limits.listSeconds`. A separate transaction gives it one snapshot.
   private func read(on connection: SQLiteConnection) {
     guard let job = locked({ queue.popFirst() }) else { return }
     connection.allowRead(.seconds(Limits.listSeconds))

@@ -1,19 +1,19 @@
 import CSQLite
 import Glibc
 
-/// SQLite's file system with one difference: it writes the pages of a commit to the write-ahead log in one call.
+/// SQLite's file system, except that it writes a commit's pages to the write-ahead log in one call.
 ///
-/// SQLite itself writes the header and the content of each page separately. Here these writes are held back until SQLite
-/// syncs or reads the log. It syncs the log before any reader can see the commit (`synchronous = FULL`).
+/// SQLite itself writes the header and the content of each page separately. This file system buffers these writes until
+/// SQLite syncs or reads the log. SQLite syncs the log before any reader can see the commit (`synchronous = FULL`).
 ///
-/// If the joined write fails, the sync fails, and so does the commit. The bytes are then dropped. Reading them and writing
-/// after them fail until SQLite writes them again, as it does after the rollback.
+/// If the joined write fails, the sync fails, and so does the commit. The buffered bytes are then discarded. Reading
+/// these bytes or writing after them fails until SQLite writes them again. SQLite does so after the rollback.
 enum JoinedLog {
   /// The name of the file system in `sqlite3_open_v2`; nil if SQLite cannot register it.
   static let name: String? = {
     guard let original = system else { return nil }
     let name = "mdoc-joined-log"
-    // SQLite keeps the structure and its name for the life of the process.
+    // SQLite uses the structure and its name until the process ends.
     let joined = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     joined.initialize(to: original.pointee)
     joined.pointee.szOsFile += Int32(LogFile.size)
@@ -21,7 +21,7 @@ enum JoinedLog {
     joined.pointee.pNext = nil
     joined.pointee.xOpen = { _, path, file, flags, outFlags in
       guard let system, let file else { return SQLITE_CANTOPEN }
-      // Other files are the system's own.
+      // The default file system opens all other files.
       guard flags & SQLITE_OPEN_WAL != 0 else { return system.pointee.xOpen(system, path, file, flags, outFlags) }
       let inner = (UnsafeMutableRawPointer(file) + LogFile.size).assumingMemoryBound(to: sqlite3_file.self)
       // Without methods, SQLite does not close the file.
@@ -39,10 +39,10 @@ enum JoinedLog {
 }
 
 /// The file system that SQLite uses by default.
-// `nonisolated(unsafe)`: set once, and SQLite never changes it.
+// `nonisolated(unsafe)`, since it is set once and SQLite never changes it.
 nonisolated(unsafe) private let system = sqlite3_vfs_find(nil)
 
-/// The log's file. SQLite provides the memory for this structure and for the system's own, which follows it.
+/// The log's file. SQLite allocates this structure and, directly after it, the default file system's own structure.
 private struct LogFile {
   /// Must be first: SQLite finds the file's methods in it.
   let file: sqlite3_file
@@ -51,10 +51,10 @@ private struct LogFile {
   let held: UnsafeMutableRawBufferPointer
   var count = 0
   var offset: Int64 = 0
-  /// The result of the write that failed, and the first offset whose bytes it lost.
+  /// The failed write's result code, and the first offset whose bytes were lost.
   var failure: (status: Int32, offset: Int64)?
 
-  /// Larger transactions are written in parts. SQLite's own files take less than 128 KiB in one call.
+  /// Larger transactions are written in parts. SQLite's own file system accepts less than 128 KiB in one call.
   private static let capacity = (1 << 17) - 16
 
   static let size = (MemoryLayout<LogFile>.size + 15) & ~15
@@ -65,7 +65,7 @@ private struct LogFile {
       as: LogFile.self, to: LogFile(file: sqlite3_file(pMethods: methods), inner: inner, held: held))
   }
 
-  /// Calls the body with the log's file and with the system's own.
+  /// Calls `body` with the log's file and the default file system's methods.
   private static func with(
     _ file: UnsafeMutablePointer<sqlite3_file>?,
     _ body: (inout LogFile, sqlite3_io_methods) -> Int32
@@ -75,8 +75,8 @@ private struct LogFile {
     return body(&log.pointee, log.pointee.inner.pointee.pMethods.pointee)
   }
 
-  /// The functions that SQLite calls. It never locks the log.
-  // `nonisolated(unsafe)`: never changed.
+  /// The file methods that SQLite calls. SQLite never locks the log.
+  // `nonisolated(unsafe)`, since it never changes.
   nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: sqlite3_io_methods())
@@ -120,8 +120,8 @@ private struct LogFile {
     return UnsafePointer(methods)
   }()
 
-  /// Holds the bytes. If they do not follow the held bytes or do not fit, writes the held bytes first. A page has at most
-  /// 64 KiB, so it always fits.
+  /// Buffers the bytes in `held`. If they do not follow the held bytes or do not fit, writes the held bytes first. A
+  /// page has at most 64 KiB, so it always fits.
   private mutating func write(_ bytes: UnsafeRawBufferPointer, at start: Int64) -> Int32 {
     if let failure, start > failure.offset { return failure.status }
     failure = nil
@@ -144,7 +144,7 @@ private struct LogFile {
     return status
   }
 
-  /// Calls the system once the held bytes are written.
+  /// Writes the held bytes, then calls the default file system.
   private mutating func flushed(_ call: (UnsafeMutablePointer<sqlite3_file>) -> Int32) -> Int32 {
     let status = flush()
     return status == SQLITE_OK ? call(inner) : status

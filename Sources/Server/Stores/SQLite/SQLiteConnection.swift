@@ -17,9 +17,9 @@ package final class SQLiteConnection: DatabaseConnection {
   /// Prepared statements by their SQL.
   private var statements: [String: OpaquePointer] = [:]
   var log = LogTruncation()
-  /// The time at which a reader's statement is ended, in nanoseconds of the monotonic clock.
+  /// The deadline of a reader's statement, in nanoseconds of the monotonic clock.
   private let deadline: UnsafeMutablePointer<Int64>
-  /// The second of the monotonic clock of the last probe that wrote.
+  /// The time of the last probe that wrote, in seconds of the monotonic clock.
   private var probed: Int64?
 
   enum Role { case writer, reader }
@@ -49,16 +49,16 @@ package final class SQLiteConnection: DatabaseConnection {
     deadline.deallocate()
   }
 
-  /// The time that a call waits for another process that holds the file, such as a backup, before it fails.
+  /// The maximum time that a call waits for another process's lock, such as a backup's.
   private static let busyMilliseconds: Int32 = 2_000
 
-  /// The log's size, in bytes, at which its pages are copied into the file.
+  /// The log size, in bytes, at which SQLite copies the log's pages into the file.
   private static let logBytes: Int64 = 16 << 20
 
   /// The path in a form that always means a file, even if it is ":memory:" or begins with "file:".
   static func filePath(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-  /// Make the file here, so that only its owner can read it. SQLite gives the log and its index the same permissions.
+  /// Creates the file so that only its owner can read it. SQLite gives the log and its index the same permissions.
   private static func makePrivateFile(_ path: String) throws(StoreError) {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw .unavailable("cannot open the store's file: \(FileFault.reason(errno))") }
@@ -70,17 +70,18 @@ package final class SQLiteConnection: DatabaseConnection {
     try execute("PRAGMA trusted_schema = OFF")
     guard role == .writer else {
       try execute("PRAGMA query_only = ON")
-      // SQLite calls this after every 1,000 steps, that is every few microseconds. A result of 1 ends the read.
+      // SQLite calls this handler after every 1,000 steps, which is every few microseconds. A result of 1 ends the
+      // read.
       sqlite3_progress_handler(
         database, 1_000, { $0?.assumingMemoryBound(to: Int64.self).pointee ?? .max < Deadline.now() ? 1 : 0 }, deadline)
       return
     }
-    // Only for a new file. A session changes few bytes of a page, and the log takes whole pages: SQLite's default of
-    // 4096 writes three times as much.
+    // The page size applies only to a new file. A session changes few bytes of a page, but the log contains whole
+    // pages. SQLite's default of 4096 writes three times as much data.
     try execute("PRAGMA page_size = 1024")
     try execute("PRAGMA journal_mode = WAL")
-    // In WAL mode NORMAL does not sync the log at COMMIT. A power cut could then undo the consume of a verified
-    // response's challenge, and the same response would be accepted twice.
+    // In WAL mode NORMAL does not sync the log at COMMIT. A power cut could then undo the consumption of a verified
+    // response's challenge. The server could accept the same response twice.
     try execute("PRAGMA synchronous = FULL")
     // Every group changes the same few pages. A checkpoint copies each page into the file only once.
     let page = try first("PRAGMA page_size") { $0.integer(0) } ?? 4_096
@@ -113,7 +114,7 @@ package final class SQLiteConnection: DatabaseConnection {
   private func prepare(_ sql: String) throws(StoreError) -> OpaquePointer {
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?
-    // SQLite numbers `?1`, but takes `$1` for a name.
+    // SQLite treats `?1` as a number, but `$1` as a name.
     let numbered = sql.replacing("$", with: "?")
     let status = sqlite3_prepare_v3(database, numbered, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     guard status == SQLITE_OK, let statement else { throw StoreError(sqlite: status, on: database) }
@@ -121,7 +122,7 @@ package final class SQLiteConnection: DatabaseConnection {
     return statement
   }
 
-  /// Binds the values and steps through all rows. Resets the statement in any case, also after an error.
+  /// Binds the values and steps through all rows. Resets the statement even after an error.
   private func step(_ sql: String, _ values: [SQLValue], _ row: (SQLiteRow) -> Void) throws(StoreError) {
     let statement = try prepare(sql)
     defer {
@@ -144,7 +145,7 @@ package final class SQLiteConnection: DatabaseConnection {
 
   // MARK: Transactions
 
-  /// Also false after SQLite has rolled back by itself, which can happen when the disk is full.
+  /// True while a transaction is open. SQLite may roll it back on its own, for example when the disk is full.
   var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
   func rollBack() {
@@ -178,7 +179,7 @@ package final class SQLiteConnection: DatabaseConnection {
     if let completion { try finish(completion) }
   }
 
-  /// Writers of all processes take turns (`BEGIN IMMEDIATE`), so the chain's last row stays the last.
+  /// Writers of all processes take turns (`BEGIN IMMEDIATE`), so the chain's last row cannot change during the append.
   package func append(_ entry: AuditEntry, to node: NodeName) throws(StoreError) {
     let link = AuditLink(entry, after: try auditHead(of: node, nil) ?? AuditHead(beginning: node))
     try run(
@@ -186,7 +187,7 @@ package final class SQLiteConnection: DatabaseConnection {
       .integer(link.head.sequence), .blob(link.entry), .blob(link.head.hash), .text(entry.address.relyingParty))
   }
 
-  /// Steps from one node's name to the next by the index, since there may be many entries.
+  /// Finds each next node name through the index, since the table may contain many entries.
   package func auditHeads(of relyingParty: String?) throws(StoreError) -> [AuditHead] {
     let own: [SQLValue] = relyingParty.map { [.text($0)] } ?? []
     let next = "SELECT min(node) FROM audit WHERE node > $1 \(own.isEmpty ? "" : "AND relying_party = $2")"
@@ -206,7 +207,7 @@ package final class SQLiteConnection: DatabaseConnection {
 
   // MARK: The file
 
-  /// Checks that the path still leads to the open file. Otherwise consumed challenges would be open again after the
+  /// Checks that the path still leads to the open file. Otherwise consumed challenges become open again after the
   /// process ends.
   func checkInPlace() throws(StoreError) {
     var hasMoved: Int32 = 0
@@ -216,7 +217,7 @@ package final class SQLiteConnection: DatabaseConnection {
     }
   }
 
-  /// Writes at most once a second, to find out if the disk is full or read-only.
+  /// Checks whether the disk is full or read-only, with at most one write per second.
   func proveWritable(in second: Int64 = Deadline.now() / 1_000_000_000) throws(StoreError) {
     guard probed != second else { return }
     try execute("PRAGMA user_version = 1")
@@ -226,7 +227,7 @@ package final class SQLiteConnection: DatabaseConnection {
   /// Limits the time of the next read. At the limit the read throws `unavailable`.
   func allowRead(_ duration: Duration) { deadline.pointee = Deadline(in: duration).nanoseconds }
 
-  /// Empties the log if that is due and no reader uses it, without waiting. The time is in milliseconds.
+  /// Empties the log without waiting, if this is due and no reader uses the log. The time is in milliseconds.
   func truncateLog(at now: Int64) {
     guard log.wait(at: now) == 0 else { return }
     sqlite3_busy_timeout(database, 0)
@@ -245,7 +246,7 @@ extension SQLValue {
     case .integer(nil), .text(nil), .blob(nil): sqlite3_bind_null(handle, index)
     case .integer(let number?): sqlite3_bind_int64(handle, index, number)
     case .text(let text?): sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), copied)
-    // An empty array has no address, and SQLite would bind NULL.
+    // An empty array has no address. `sqlite3_bind_blob` binds NULL without an address.
     case .blob(let bytes?) where bytes.isEmpty: sqlite3_bind_zeroblob(handle, index, 0)
     case .blob(let bytes?): sqlite3_bind_blob(handle, index, bytes, Int32(bytes.count), copied)
     case .texts(let texts):
@@ -257,7 +258,7 @@ extension SQLValue {
   }
 }
 
-/// The current row of a statement. Columns are copied out, so they outlive the next step.
+/// The current row of a statement. Returned columns are copies, so they remain valid after the next step.
 package struct SQLiteRow: StoredRow {
   fileprivate let handle: OpaquePointer
 
@@ -311,10 +312,10 @@ extension StoreError {
   }
 }
 
-/// Schedules the emptying of the log, which still holds erased pages. A reader, such as a backup, keeps the log; the
-/// writer then retries after growing pauses, from 100 ms to 5 s.
+/// Schedules when to empty the log, which still contains erased pages. A reader, such as a backup, prevents this. The
+/// writer then retries after increasing pauses, from 100 ms to 5 s.
 struct LogTruncation {
-  /// Set by every erasure of data; false again once the log is empty.
+  /// True after every erasure of data; false again once the log is empty.
   var isDue = false { didSet { if isDue, !oldValue { (pause, next) = (100, .min) } } }
   private(set) var tries = 0
   private var pause: Int64 = 100
@@ -323,7 +324,7 @@ struct LogTruncation {
   /// The milliseconds until the next attempt, 0 if it is due now; nil if there is nothing to empty.
   func wait(at now: Int64) -> Int64? { isDue ? max(0, next == .min ? 0 : next - now) : nil }
 
-  /// - Parameter isBusy: whether a reader used the log, so that it could not be emptied.
+  /// - Parameter isBusy: true if a reader prevented emptying the log.
   mutating func tried(isBusy: Bool, at now: Int64) {
     tries += 1
     isDue = isBusy

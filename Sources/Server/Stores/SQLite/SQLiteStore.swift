@@ -1,10 +1,10 @@
 import Base
 import Sessions
 
-/// Sessions in one SQLite file. One thread writes and commits in groups, one reads single rows, and one reads lists, so
-/// that a slow list delays nothing else.
+/// Sessions in one SQLite file. One thread writes and commits in groups, and one reads single rows. A third thread
+/// reads lists, so that a slow list delays nothing else.
 ///
-/// A consumed challenge survives power loss (`synchronous = FULL`). Erased data leave the file and its log
+/// A consumed challenge survives power loss (`synchronous = FULL`). Erasure removes data from the file and its log
 /// (`secure_delete`, truncated log). On a disk error a call throws `unavailable` and changes nothing.
 package struct SQLiteStore: DatabaseStore {
   package let mode: ServerMode
@@ -12,7 +12,7 @@ package struct SQLiteStore: DatabaseStore {
   package var observer: (any StoreObserver)?
   private let threads: Threads
 
-  /// The threads end with the last store that uses them.
+  /// Stops the threads when the last store that uses them is deallocated.
   private final class Threads: Sendable {
     let writer: DatabaseThread
     let reader: DatabaseThread
@@ -37,11 +37,11 @@ package struct SQLiteStore: DatabaseStore {
     try self.init(path: path, mode: mode, node: node, writer: DatabaseThread(writing))
   }
 
-  /// - Parameter writer: the thread of a connection to the file, which already has this version's schema.
+  /// - Parameter writer: the thread of a connection to the file. The file already has this version's schema.
   init(path: String, mode: ServerMode, node: NodeName = .standard, writer: DatabaseThread) throws(StoreError) {
     self.mode = mode
     self.node = node
-    // Opened after the schema was made: a reader cannot make the file.
+    // Open the readers after the schema exists, since a reader cannot create the file.
     let reader = try DatabaseThread(SQLiteConnection(path: path, role: .reader))
     threads = Threads(writer, reader, try DatabaseThread(SQLiteConnection(path: path, role: .reader)))
   }
@@ -71,7 +71,8 @@ package struct SQLiteStore: DatabaseStore {
     await threads.writer.close()
   }
 
-  /// Reads the row with its material and, if the challenge is open, changes it, in one write transaction.
+  /// Reads the row with its material in a write transaction. If the challenge is open, consumes it in the same
+  /// transaction.
   package func consume(
     _ address: SessionAddress, protocolName: String, attempt: AttemptID, at now: Timestamp
   ) async throws(StoreError) -> Consumption {
@@ -85,7 +86,7 @@ package struct SQLiteStore: DatabaseStore {
         WHERE seq = $4 AND status = 'requires_input' AND expires_at > $3
           AND instr(char(10) || protocols || char(10), char(10) || $2 || char(10)) > 0
         """, .text(attempt.text), .text(protocolName), .time(now), .integer(row.seq))
-      // The row keeps no material: from here on only the caller has the material.
+      // The stored row no longer contains the material. From here on, only the caller has it.
       return (row, changed > 0)
     }
     guard var record = try row?.record() else { return .refused(.sessionNotFound) }

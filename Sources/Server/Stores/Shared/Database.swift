@@ -1,15 +1,15 @@
 import Base
 import Sessions
 
-/// A store in a SQL database. Its statements are written once for all databases; a `Dialect` holds the differences.
-/// Each database has its own code for connections, `consume`, the recording of outcomes, and claims of deliveries.
+/// A store in a SQL database. All databases share its statements. A `Dialect` contains the differences. Each database
+/// has its own code for connections, `consume`, the recording of outcomes, and claims of deliveries.
 package protocol DatabaseStore: SessionStore, DatabaseReader {
   var observer: (any StoreObserver)? { get set }
 
-  /// The node of this process: audit entries are appended to its chain.
+  /// This process's node. Audit entries are appended to its chain.
   var node: NodeName { get }
 
-  /// Records an outcome with its event, its audit entry and the kept reply. Changes nothing and returns false if the
+  /// Records an outcome with its event, its audit entry and the stored reply. Changes nothing and returns false if the
   /// outcome does not apply.
   func record(
     _ change: OutcomeChange, finishing completion: IdempotencyCompletion?
@@ -62,21 +62,21 @@ extension DatabaseReader {
 /// The parts of SQL that differ between the databases.
 package struct Dialect: Sendable {
   let sessionKey: String
-  /// The columns, besides the id, by which an event refers to its session.
+  /// Additional columns that link an event to its session; empty if the id is enough.
   let eventKey: (column: String, of: String)
   /// Selects the events of the session with the id `$1`.
   let isOfSession: String
   /// Selects the sessions with the ids of the list `$1`.
   let isListed: String
-  /// A hint to use an index of sessions; empty if the database takes no hint.
+  /// A hint to use an index of sessions; empty if the database supports no hints.
   let using: @Sendable (_ index: String) -> String
-  /// The function that finds a text in another.
+  /// The SQL function that finds one text in another.
   let position: String
   /// A session's metadata, as JSON.
   let metadata: String
   let requestBytes: String
-  /// Locks the rows of a query until the transaction ends: against all access, against changes, or skipping rows that
-  /// another transaction holds. Empty if writers take turns.
+  /// Clauses that lock a query's rows until the transaction ends. `forUpdate` locks exclusively. `forShare` prevents
+  /// changes. `skipLocked` skips rows that another transaction has locked. They are empty if writers take turns.
   let forUpdate: String
   let forShare: String
   let skipLocked: String
@@ -88,19 +88,20 @@ package protocol DatabaseConnection: AnyObject {
   static var dialect: Dialect { get }
 
   func execute(_ sql: String) throws(StoreError)
-  /// Runs a statement, prepared at its first use, with the values `$1`, `$2` …, and returns the number of changed rows.
+  /// Runs a statement with the values `$1`, `$2` … and returns the number of changed rows. Prepares the statement at
+  /// its first use.
   @discardableResult
   func run(_ sql: String, _ values: [SQLValue]) throws(StoreError) -> Int
   func rows<Value>(_ sql: String, _ values: [SQLValue], _ read: (Row) -> Value) throws(StoreError) -> [Value]
   /// Runs several statements as one transaction, or as part of the current transaction.
   func atomically<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value
 
-  /// Runs a change, and keeps the reply of its request in the same transaction.
+  /// Runs a change, and stores the request's reply in the same transaction.
   func run(_ sql: String, _ values: [SQLValue], finishing completion: IdempotencyCompletion?) throws(StoreError)
-  /// Appends an entry to a node's chain, in the transaction of the change that it records.
+  /// Appends an audit entry to a node's chain, in the same transaction as the recorded change.
   func append(_ entry: AuditEntry, to node: NodeName) throws(StoreError)
   func auditHeads(of relyingParty: String?) throws(StoreError) -> [AuditHead]
-  /// Records an erasure: the database may still keep the data elsewhere.
+  /// Notes an erasure, since the database may still store the data elsewhere.
   func noteErasure()
 }
 
@@ -143,7 +144,7 @@ package enum SQLValue: Sendable {
 
   static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
   static func time(_ time: Timestamp?) -> SQLValue { .integer(time?.secondsSince1970) }
-  /// A text that no database truncates: a text with a NUL matches nothing.
+  /// A text for a search column. A text with a NUL character becomes NULL, since a database may truncate it.
   static func searchable(_ text: String?) -> SQLValue { .text(text.flatMap { $0.contains("\0") ? nil : $0 }) }
   static func type(_ type: EventType) -> SQLValue { .text(type.status.rawValue) }
 }
@@ -158,7 +159,7 @@ func intact<Value>(all values: some Sequence<Value?>, _ name: String) throws(Sto
   try values.map { value throws(StoreError) in try intact(value, name) }
 }
 
-/// The current row of a query. Columns are numbered from 0 and copied out.
+/// The current row of a query. Columns are numbered from 0 and returned as copies.
 package protocol StoredRow: SendableMetatype {
   func isNull(_ column: Int32) -> Bool
   func integer(_ column: Int32) -> Int64
@@ -181,7 +182,7 @@ extension StoredRow {
 /// Work for a connection's thread, and the callback for the caller that waits.
 struct StoreJob<Connection> {
   let work: (Connection) throws(StoreError) -> Void
-  /// Called once, on the thread that learns the outcome; with nil on success.
+  /// Called once on the thread that learns the outcome. The argument is nil on success.
   let finish: (StoreError?) -> Void
   let flow = Flow.current
 

@@ -23,7 +23,7 @@ extension DatabaseStore {
         guard let seq else { return nil }
         before = seq
       }
-      // The index has the events of each type in order. The query takes the newest of each type and merges them.
+      // The index has the events of each type in order. The query reads each type's newest events and merges them.
       let types = (query.type.map { [$0] } ?? EventType.allCases).map { type in
         """
         SELECT * FROM (SELECT seq FROM events WHERE relying_party = $1 AND type = '\(type.status.rawValue)' AND seq < $2
@@ -150,7 +150,7 @@ extension DatabaseStore {
 }
 
 extension EventRecord {
-  /// The relying party's texts are the session's.
+  /// The client reference id and the metadata come from the session.
   static func columns(_ dialect: Dialect) -> String {
     let texts = ["client_reference_id", dialect.metadata].map {
       ", (SELECT \($0) FROM sessions WHERE sessions.id = events.session_id)"
@@ -172,7 +172,7 @@ extension EventRecord {
 }
 
 extension DeliveryRecord {
-  /// The columns of the event, its `seq`, and the delivery's own.
+  /// The event's columns, its `seq`, and the delivery's own columns.
   static func columns(_ dialect: Dialect) -> String {
     EventRecord.columns(dialect) + ", deliveries.event, endpoint, status, attempts, begun, due, fault, fault_status"
   }

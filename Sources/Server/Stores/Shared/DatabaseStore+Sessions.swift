@@ -75,10 +75,10 @@ extension DatabaseStore {
 
   package func redact(_ address: SessionAddress, at now: Timestamp) async throws(StoreError) -> Transition {
     try await change(address, "redact") { [node, mode] connection throws(StoreError) in
-      // The row is locked from here on: a reply that is kept meanwhile waits, and then sees the redaction.
+      // The row is locked from here on. A concurrent request to store a reply waits, and then sees the redaction.
       guard let record = try connection.row(address, Connection.dialect.forUpdate)?.record() else { return false }
       if case .redacted = record.state { return false }
-      // If the session failed only by timeout, this failure is not yet written.
+      // If the session has failed by timeout, the row does not yet contain this failure.
       let error = record.state(at: now).lastError
       let lastError = error.map { StoredForm.encode($0.redacted) }
       let report = record.report.map { StoredForm.encode($0.redacted()) }
@@ -91,7 +91,7 @@ extension DatabaseStore {
         WHERE id = $1
         """, .text(address.id.text), .time(now), .blob(lastError), .blob(report),
         .integer((lastError?.count ?? 0) + (report?.count ?? 0)))
-      // A separate statement, so that it sees replies that were kept before the session was locked.
+      // A separate statement also sees replies that were stored before the session was locked.
       try connection.run(
         "UPDATE idempotency SET body = NULL, result = NULL, result_expires_at = NULL, bytes = 0 WHERE session = $1",
         .text(address.id.text))
@@ -159,8 +159,8 @@ extension DatabaseStore {
 
   package func report(_ id: ReportID, of relyingParty: String) async throws(StoreError) -> ReportRecord? {
     let report = try await perform("report", .read) { connection throws(StoreError) in
-      // At most one of the conditions matches: a report that is found by its session has no `report_id`, and a
-      // verification's id is never a session's id.
+      // At most one condition matches. A report that is found by its session has no `report_id`. A verification's id is
+      // never a session's id.
       try connection.first(
         """
         SELECT report FROM sessions WHERE id = $1 AND relying_party = $3 AND report_id IS NULL
@@ -204,7 +204,7 @@ extension DatabaseStore {
 }
 
 extension DatabaseConnection {
-  /// Writes the event of a session's new status, in the transaction of its change.
+  /// Writes the event for a session's new status, in the same transaction as the change.
   func tell(
     _ session: SessionID, code: String? = nil, result: ResultPlace? = nil, at now: Timestamp
   ) throws(StoreError) {
@@ -233,7 +233,7 @@ extension DatabaseConnection {
   }
 }
 
-/// The change that records an attempt's outcome, made by the caller's task and not the database's thread.
+/// The change that records an attempt's outcome. The caller's task creates it, not the database's thread.
 package struct OutcomeChange: Sendable {
   static let update = """
     UPDATE sessions SET status = $5, ended_at = $6, last_error = $7, result_expires_at = $8, waiting_result = $9,
@@ -264,9 +264,9 @@ package struct OutcomeChange: Sendable {
     let lastError = error.map { StoredForm.encode($0) }
     let report = outcome.report.map { StoredForm.encode($0) }
     let kept = results.kept.stored
-    // A report whose id has its session's characters is found by the session.
+    // If a report's id is derived from its session's id, the report is found by the session.
     let reportID = outcome.report?.id.flatMap { $0 == ReportID(of: outcome.address.id).text ? nil : $0 }
-    // The bytes that are kept for as long as the session.
+    // The size of the data that is stored as long as the session.
     let bytes = [lastError, report, kept, outcome.evidence].reduce(0) { $0 + ($1?.count ?? 0) }
     values = [
       .text(session.text), .text(outcome.address.relyingParty), .text(outcome.attempt.text),
@@ -277,7 +277,7 @@ package struct OutcomeChange: Sendable {
   }
 }
 
-/// A session's columns as they were read. The database's threads only copy bytes; the caller's task decodes them.
+/// A session's columns as they were read. The database's threads only copy bytes. The caller's task decodes them.
 package struct SessionRow: Sendable {
   package struct Offer: Sendable {
     let protocolName: String
@@ -299,7 +299,7 @@ package struct SessionRow: Sendable {
     return names.map { left.contains($0) || ($0 == "report" && !parts.contains(.report)) ? "NULL" : $0 }
   }
 
-  /// The columns, then the offers' columns. Their form depends on the database.
+  /// The columns, then the offers' columns. The form of the offers' columns depends on the database.
   static let columnsWithOffers = columns + ", protocols, requests, materials"
 
   static var width: Int32 { Int32(names.count) }
@@ -322,7 +322,8 @@ package struct SessionRow: Sendable {
   private let report: [UInt8]?
   private let attemptProtocol: String?
 
-  /// Reads a row that begins with `columnsWithOffers`. In a list, the last three may be NULL or have other names.
+  /// Reads a row that begins with `columnsWithOffers`. In a list, the last three columns may be NULL or have other
+  /// names.
   init(_ row: some StoredRow) {
     seq = row.integer(0)
     id = row.text(1)
@@ -398,7 +399,7 @@ package struct SessionRow: Sendable {
 extension AuditEntry {
   static let interruptedColumns = "id, relying_party, attempt, attempt_protocol, consumed_at"
 
-  /// The entry of an attempt that was interrupted, from a row of `interruptedColumns`; nil if it is corrupt.
+  /// The audit entry for an interrupted attempt, from a row of `interruptedColumns`; nil if the row is corrupt.
   init?(interrupted row: some StoredRow, at now: Timestamp, mode: ServerMode) {
     guard let session = SessionID(row.text(0)), let attempt = AttemptID(row.text(2)) else { return nil }
     self.init(

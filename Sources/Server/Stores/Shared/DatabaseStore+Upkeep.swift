@@ -4,7 +4,7 @@ import Sessions
 // MARK: Idempotency
 
 extension DatabaseStore {
-  /// Claims a free, outdated or abandoned key in one statement. Looks the key up only if this fails.
+  /// Claims a free, expired or abandoned key in one statement. Looks the key up only if this fails.
   package func beginIdempotent(
     _ claim: IdempotencyClaim, at now: Timestamp
   ) async throws(StoreError) -> IdempotencyStart {
@@ -55,8 +55,9 @@ extension DatabaseStore {
 }
 
 extension DatabaseConnection {
-  /// Keeps a reply, unless another request has the claim, and without its content if the session was redacted. The
-  /// session is locked: an earlier redaction is seen here, and a later one erases the reply.
+  /// Stores a reply, unless another request has the claim. If the session was redacted, stores the reply without its
+  /// content. The session is locked. An earlier redaction is therefore visible here, and a later redaction erases the
+  /// reply.
   func finish(_ completion: IdempotencyCompletion) throws(StoreError) {
     try run(
       """
@@ -72,7 +73,7 @@ extension DatabaseConnection {
 }
 
 extension IdempotencyCompletion {
-  /// The six values of the SQL that keeps the reply.
+  /// The six values for the SQL that stores the reply.
   var values: [SQLValue] {
     [
       .text(reply.session?.text), .blob(reply.body), .blob(reply.result), .time(reply.resultExpiresAt),
@@ -95,7 +96,7 @@ extension DatabaseReader {
         WHERE node = $1 AND sequence > $2 \(own.isEmpty ? "" : "AND relying_party = $4") ORDER BY sequence LIMIT $3
         """, [.text(node.text), .integer(sequence), .integer(limit)] + own
       ) { AuditLink(head: AuditHead(node, $0), entry: $0.blob(2)) }
-      // Read after the entries, so that the head is never older than the last of them.
+      // Read the head after the entries, so that it is never older than the last entry.
       return AuditPage(links: links, head: try connection.auditHead(of: node, relyingParty))
     }
   }
@@ -110,8 +111,8 @@ extension DatabaseReader {
 // MARK: The sweep
 
 extension DatabaseStore {
-  /// Sweeps each kind of row in a separate transaction, if other nodes share the database. Skips locked rows, and so
-  /// waits for no request and no other node.
+  /// Sweeps each kind of row in a separate transaction, if other nodes share the database. Skips locked rows, so it
+  /// never waits for a request or another node.
   package func sweep(at now: Timestamp, limit: Int) async throws(StoreError) -> SweepCount {
     try await perform("sweep", .write) { [node, mode] connection throws(StoreError) in
       var count = SweepCount()
@@ -182,9 +183,9 @@ extension DatabaseStore {
 }
 
 extension DatabaseConnection {
-  /// A change, or a deletion without `set`, of the first `$1` rows that no other transaction holds. The rows are
-  /// selected once (MATERIALIZED): otherwise a plan could select further rows while it changes some. The key is the
-  /// session's by default.
+  /// SQL that updates the first `$1` rows that no other transaction has locked, or deletes them without `set`.
+  /// MATERIALIZED selects the rows only once. Otherwise a plan could select further rows during the change. The default
+  /// key is the session's key.
   fileprivate func change(
     _ table: String, key: String? = nil, set: String? = nil, where condition: String, order: String
   ) -> String {

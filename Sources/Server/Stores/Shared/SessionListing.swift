@@ -28,29 +28,29 @@ extension DatabaseStore {
 
 /// The statement that reads a page of one relying party's sessions, newest first.
 ///
-/// No index has all sessions of a relying party in order, since each change of status would move a session in it.
-/// Instead, one index has waiting sessions, one has sessions in verification, and one has ended sessions by status. The
-/// query merges them. A page ends once `Limits.pageBytes` are read.
+/// No index orders all sessions of a relying party, since each change of status has to update such an index. Instead,
+/// one index has waiting sessions, one has sessions in verification, and one has ended sessions by status. The query
+/// merges them. A page ends once `Limits.pageBytes` are read.
 ///
-/// A filter other than the status reads one index: that of the reference or that of the time. The latter also has the
-/// sessions' document types.
+/// A filter other than the status reads one index, by reference or by time. In SQLite, the index by time also contains
+/// the sessions' document types.
 ///
-/// A filter applies to the current status: an overdue session counts as expired or failed even before this status is
-/// written.
+/// A status filter applies to the current status. An overdue session counts as expired or failed even before the store
+/// writes this status.
 struct SessionListing: Sendable {
   let sql: String
   /// The statement's parameters, from `$1`.
   let values: [SQLValue]
 
-  /// Sessions that one index has in order. A condition must have the same wording as its index, or the index is not
-  /// used.
+  /// A condition on sessions, and the index that orders them. A condition must have the same wording as its index.
+  /// Otherwise the database does not use the index.
   private typealias Branch = (condition: String, index: String?)
 
-  /// - Parameter before: the `seq` that the page's sessions must be below.
+  /// - Parameter before: the exclusive upper bound for the `seq` of the page's sessions.
   init(
     _ query: SessionQuery, of relyingParty: String, before: Int64, at now: Timestamp, _ dialect: Dialect
   ) {
-    // One row more than fits on a page shows whether there is another page.
+    // One row beyond the page size shows whether another page follows.
     var values: [SQLValue] = [.text(relyingParty), .integer(before), .integer(query.limit + 1)]
     var branches = Self.branches(of: query.status, time: "$4")
     switch query.status {

@@ -3,12 +3,12 @@ import Sessions
 /// The steps that make a database's tables. A released step is never changed.
 struct StoreSchema: Sendable {
   let steps: [String]
-  /// The first version that stores the mode's name. Older stores have live or test mode.
+  /// The first version that stores the mode's name. Older stores record only live or test mode.
   let named: Int
 
   var version: Int { steps.count }
 
-  /// Performs all missing steps or none, and fixes the mode of a new store. `lock` admits only one process at a time.
+  /// Performs all missing steps or none, and records the mode of a new store. `lock` admits only one process at a time.
   func prepare(_ connection: some DatabaseConnection, mode: ServerMode, lock: String? = nil) throws(StoreError) {
     try connection.atomically { () throws(StoreError) in
       if let lock { try connection.execute(lock) }
@@ -24,7 +24,7 @@ struct StoreSchema: Sendable {
     }
   }
 
-  /// Checks the version (`olderSchema`, `newerSchema`) and, if given, the mode (`otherMode`).
+  /// Checks the schema's version (`olderSchema`, `newerSchema`). Also checks the mode (`otherMode`) if one is given.
   func check(_ connection: some DatabaseConnection, mode: ServerMode? = nil) throws(StoreError) {
     let found = try found(connection)
     guard found == version else { throw .olderSchema(found: found, known: version) }
@@ -81,8 +81,8 @@ extension StoreSchema {
     \(idempotency(options: "WITHOUT ROWID"))
     """
 
-  /// Events, which refer to their session by `seq`, because an index of random ids costs more than the rest of an
-  /// event. `distributed` is the `seq` of the last event for which deliveries were made: writers take turns.
+  /// Adds events. An event refers to its session by `seq`, because an index of random ids costs more than the rest of
+  /// an event. `distributed` is the `seq` of the last distributed event. One value is enough, since writers take turns.
   private static let second = """
     \(events(
       "seq INTEGER PRIMARY KEY AUTOINCREMENT", "session INTEGER NOT NULL REFERENCES sessions (seq) ON DELETE CASCADE"))
@@ -92,7 +92,7 @@ extension StoreSchema {
     \(deliveries(options: "WITHOUT ROWID"))
     """
 
-  /// Evidence and audit. No entries are made for attempts that ended before this step.
+  /// Adds evidence and the audit log. The audit log contains no entries for attempts that ended before this step.
   private static let third = """
     \(evidence)
     CREATE TABLE audit (
@@ -108,8 +108,8 @@ extension StoreSchema {
     CREATE INDEX audit_of_party ON audit (relying_party, node, sequence);
     """
 
-  /// A session in one row. Protocols, requests and materials are lines of text, in the order of the offers; a request
-  /// is JSON without line breaks, and a material is in hexadecimal.
+  /// Stores a session in one row. Protocols, requests and materials are lines of text in the order of the offers. A
+  /// request is JSON without line breaks. A material is in hexadecimal.
   private static let sixth = """
     \(secrets)
     ALTER TABLE sessions ADD COLUMN protocols TEXT;
@@ -124,8 +124,8 @@ extension StoreSchema {
     DROP TABLE offers;
     """
 
-  /// Audit entries in a table in order of insertion, where several fit on a page. In the index of the older table, an
-  /// entry took an overflow page of its own.
+  /// Stores audit entries in order of insertion, so that several fit on a page. In the older table's index, each entry
+  /// occupied its own overflow page.
   private static let auditRows = """
     DROP INDEX audit_of_party;
     ALTER TABLE audit RENAME TO older_audit;
@@ -142,7 +142,7 @@ extension StoreSchema {
 // MARK: PostgreSQL
 
 extension StoreSchema {
-  /// The same tables as SQLite's, except that a session's offers are in its own row from the beginning.
+  /// The same tables as for SQLite, except that the first step already stores a session's offers in its row.
   static let postgreSQL = StoreSchema(
     steps: [
       postgreSQLFirst, postgreSQLSecond, postgreSQLThird, erasure, secrets, modeByName, eventResult,
@@ -174,7 +174,8 @@ extension StoreSchema {
     \(deliveries(options: vacuum))
     """
 
-  /// `audit_heads` has the head of each chain, locked by an append until its commit. A bundle does not compress.
+  /// `audit_heads` contains the head of each chain. An append locks the head until its commit. An evidence bundle is
+  /// not compressible, so it is stored uncompressed.
   private static let postgreSQLSecond = """
     \(evidence)
     ALTER TABLE sessions ALTER COLUMN evidence_bundle SET STORAGE EXTERNAL;
@@ -198,7 +199,7 @@ extension StoreSchema {
 
 extension StoreSchema {
   /// `seq` orders sessions by creation, since times are whole Unix seconds. `content`, `last_error` and `report` are
-  /// JSON. Material, results and kept replies are already sealed.
+  /// JSON. Material, results and stored replies are already sealed.
   private static func sessions(_ keys: String, _ offers: String = "", options: String = "") -> String {
     """
     CREATE TABLE sessions (
@@ -231,7 +232,7 @@ extension StoreSchema {
     """
   }
 
-  /// `type` is the status that the session took with the event.
+  /// `type` is the session's status after the event.
   private static func events(_ key: String, _ column: String, options: String = "") -> String {
     """
     CREATE TABLE events (
@@ -266,8 +267,8 @@ extension StoreSchema {
     ALTER TABLE sessions ADD COLUMN evidence_bundle BLOB;
     """
 
-  /// Waiting and ended sessions have an index each (`SessionListing`), since one index by status would be written more
-  /// often. The indexes include the columns for counting usage. `bytes` is the kept size of a session or a reply; 0 for
+  /// Waiting and ended sessions each have an index (`SessionListing`). A single index by status needs more writes. The
+  /// indexes include the columns for counting usage. `bytes` is the stored size of a session or a reply. It is 0 for
   /// rows older than this step.
   private static func quotas(_ covering: (String, String) -> String) -> String {
     """
@@ -286,8 +287,8 @@ extension StoreSchema {
     """
   }
 
-  /// `next_erasure` is the time at which the next retained value of a session must be erased; NULL if none is left.
-  /// Until then the session's row is not deleted. From this step on, `retained_result` has the form of `KeptValues`; an
+  /// `next_erasure` is the time to erase a session's next retained value; NULL if none is left. The session's row is
+  /// not deleted until `next_erasure` is NULL. From this step on, `retained_result` has the form of `KeptValues`. An
   /// older result is erased with its session.
   private static let erasure = """
     ALTER TABLE sessions ADD COLUMN next_erasure INTEGER;
@@ -297,7 +298,7 @@ extension StoreSchema {
     """
 
   /// New client secrets and report ids contain their session's id, so they need no index of random values. Older
-  /// secrets and ids keep their indexes. Events are stored in order of time, so expired events are found from the
+  /// secrets and ids keep their indexes. Events are stored in chronological order, so expired events are at the
   /// beginning of the table.
   private static let secrets = """
     ALTER TABLE sessions ADD COLUMN secret_hash BLOB;
@@ -313,7 +314,7 @@ extension StoreSchema {
   private static let eventResult = "ALTER TABLE events ADD COLUMN result TEXT"
 
   /// Reports of verifications without a session. The id has the form of a session's id, but there is no such session.
-  /// The report's name is derived from it.
+  /// The report's id is derived from this id.
   private static func verifications(_ covering: (String, String) -> String) -> String {
     """
     CREATE TABLE verifications (
@@ -326,7 +327,7 @@ extension StoreSchema {
   }
 
   /// The filters of a list of sessions, copied from `content` and erased with it. `doc_types` has a line break before
-  /// and after each. PostgreSQL's entries must be short, so they leave the types to the row.
+  /// and after each document type. PostgreSQL's index entries must be short, so its index omits the document types.
   private static func filters(
     text: String, reference: String, types: String, line: String, index: String
   ) -> String {
