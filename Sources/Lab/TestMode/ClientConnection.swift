@@ -87,7 +87,7 @@ package final class ClientConnection {
     var rest = request(method, path, body)[...]
     while !rest.isEmpty {
       let count = write(rest)
-      guard count > 0 else { throw ClientError(reason: "\(peer) accepted no request") }
+      guard count > 0 else { throw ClientError(reason: "cannot send the request to \(peer)") }
       rest = rest.dropFirst(count)
     }
   }

@@ -8,7 +8,7 @@ enum FileAccess {
   /// in hexadecimal.
   static let limit = 8 << 20
 
-  /// Reads one of the caller's own files. Throws if it is empty or larger than `limit`.
+  /// Reads a whole input file, such as a key or a request. Throws if it is empty or larger than `limit`.
   static func read(_ path: String, purpose: String) throws(Failure) -> [UInt8] {
     let bytes = try readPrefix(path, purpose: purpose)
     guard bytes.count <= limit else { throw .unreadable("\(purpose) \(path): is larger than \(limit >> 20) MiB") }
@@ -118,7 +118,7 @@ enum FileAccess {
 
   /// Makes a folder. Throws if the path exists.
   static func makeNewFolder(_ path: String, mode: mode_t = 0o755) throws(Failure) {
-    guard mkdir(path, mode) == 0 else { throw .unreadable("\(path): can't be made: \(reason(errno))") }
+    guard mkdir(path, mode) == 0 else { throw .unreadable("\(path): cannot create the folder: \(reason(errno))") }
   }
 
   private static func write(_ bytes: [UInt8], to path: String, flags: Int32, mode: mode_t) throws(Failure) {
@@ -148,7 +148,7 @@ final class OutputFile {
   fileprivate init(_ path: String, flags: Int32, mode: mode_t) throws(Failure) {
     self.path = path
     descriptor = open(path, flags | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw .unreadable("\(path): can't be written: \(FileAccess.reason(errno))") }
+    guard descriptor >= 0 else { throw .unreadable("\(path): cannot be written: \(FileAccess.reason(errno))") }
   }
 
   deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
@@ -167,7 +167,7 @@ final class OutputFile {
     guard Glibc.close(descriptor) == 0 else { throw failure }
   }
 
-  private var failure: Failure { .temporary("\(path): can't be written: \(FileAccess.reason(errno))") }
+  private var failure: Failure { .temporary("\(path): cannot be written: \(FileAccess.reason(errno))") }
 }
 
 /// Writes all bytes. Returns false on failure.

@@ -63,8 +63,8 @@ extension SessionTranscript {
 
 /// Input of options that several verbs share.
 extension Arguments {
-  /// A relying party's request in the shape of the HTTP API, or a DCQL query. The argument is JSON if it begins with a
-  /// brace or bracket, otherwise a file's path.
+  /// The presentation request of `--request`; nil without the option. The argument is JSON if it begins with a brace or
+  /// bracket, otherwise a file's path. The JSON is a request in the HTTP API's form, or a DCQL query.
   func request(
     for family: ProtocolFamily, over protocolName: String? = nil, circuits: CircuitLibrary? = nil,
     revocation: RevocationPolicy = .off

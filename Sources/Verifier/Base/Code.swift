@@ -130,6 +130,6 @@ extension Code {
       "The wallet's response is broken; ask again, and report it to the wallet's maker if it persists."
     package static let forged: Remedy = "Treat the response as forged or damaged; request again with a new session."
     package static let issuer: Remedy =
-      "The issuer must correct its certificate or its signing; report it to the issuing authority."
+      "Report it to the issuing authority, which must correct its certificates or signatures."
   }
 }

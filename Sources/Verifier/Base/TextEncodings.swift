@@ -159,7 +159,7 @@ package enum FormEncoding {
     return members
   }
 
-  /// A query or a form of these members.
+  /// The members, percent-encoded as a query string or form body.
   package static func text(of members: [(name: String, value: String)]) -> String {
     members.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
   }

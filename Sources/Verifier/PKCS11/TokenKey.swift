@@ -70,7 +70,8 @@ public final class TokenKey: HeldKey {
     }
   }
 
-  /// Tokens name public and private keys separately, so two keys of one name may not belong together.
+  /// Checks that the public key belongs to the private key. A token names the two separately, so keys with the same name
+  /// can be unrelated.
   private func prove() throws(TokenError) {
     let isGood: Bool
     do throws(CryptoError) {

@@ -257,7 +257,7 @@ struct CrossOriginStep: RequestStep {
 /// GET of one session, with that session's client secret. Pages of its `wallet_origins` may call the wallets' routes.
 struct CrossOrigin: Sendable {
   private let origins: Set<String>
-  /// The allowed origins of each relying party; `*` means any origin.
+  /// The allowed origins of wallets' pages, by the relying party's id; `*` means any origin.
   private let walletOrigins: [String: Set<String>]
 
   /// Accepts the origins of all relying parties. A preflight has no credential, so its relying party is unknown.

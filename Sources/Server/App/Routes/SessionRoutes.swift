@@ -84,8 +84,9 @@ enum SessionRoutes {
   static let verifications = [
     Route(
       .post, VerificationBody.path, "createVerification", "Verify a response that you received yourself",
-      "For a stack that makes its own requests. Send the response, the values to which it is bound, and the request. A "
-        + "rejected response is a 200 with the status `failed`. Only the report and an audit entry are stored.",
+      "For a stack that makes its own requests. Send the response, the values to which it is bound, and the request. "
+        + "For a rejected response, the reply is 200 with the status `failed`. The server stores only the report and an "
+        + "audit entry.",
       access: .apiKey([.verificationsWrite]), body: .reading(VerificationBody.shape, RequestExample.verifications),
       success: .json("Verification"),
       problems: [

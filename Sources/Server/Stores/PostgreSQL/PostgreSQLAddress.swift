@@ -22,7 +22,7 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible, CustomRefle
       throw ConfigurationError("is not a postgresql:// URL; write special characters in it as %XX")
     }
     guard given["service"] == nil else {
-      throw ConfigurationError("must name hosts and database, and no connection service")
+      throw ConfigurationError("must state the host and database in the URL, not in a connection service (`service`)")
     }
     // libpq's order of precedence: the URL, then the environment, then the built-in defaults.
     let merged = (Self.options(PQconndefaults()) ?? [:]).merging(given) { _, given in given }

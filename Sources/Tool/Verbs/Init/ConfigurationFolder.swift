@@ -255,7 +255,9 @@ extension ConfigurationFolder {
     try check(draft, as: folder)
     if let group { try give(draft, to: group) }
     // A rename replaces only an empty folder.
-    guard rename(draft, folder) == 0 else { throw .unreadable("\(folder): can't be made: \(FileAccess.reason(errno))") }
+    guard rename(draft, folder) == 0 else {
+      throw .unreadable("\(folder): cannot create the folder: \(FileAccess.reason(errno))")
+    }
     isPlaced = true
   }
 

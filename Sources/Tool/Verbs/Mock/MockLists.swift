@@ -84,7 +84,7 @@ enum MockPublish {
 extension Option {
   static let lists = Option(
     "lists", "URL", "where the mock authority's lists are published, such as https://lists.example/ (default: nowhere)")
-  static let mockFolder = Option("out", "FOLDER", "a folder, made if it is missing", occurrence: .required)
+  static let mockFolder = Option("out", "FOLDER", "a folder, created if it is missing", occurrence: .required)
   fileprivate static let publisherListen = Option(
     "listen", "HOST:PORT", "the address to listen on; port 0 takes a free port", fallback: "127.0.0.1:9100")
 }

@@ -129,7 +129,7 @@ enum TrustImport {
 
 extension Option {
   static let to = Option(
-    "to", "FOLDER", "the folder to write to, made if it is missing", occurrence: .required)
+    "to", "FOLDER", "the folder to write to, created if it is missing", occurrence: .required)
   fileprivate static let services = Option(
     "services", "TYPE=DOCTYPE", "trust services of TYPE (a URI) for documents of DOCTYPE",
     occurrence: .repeatable)

@@ -242,7 +242,7 @@ extension Code {
   public static let envelopeMalformed = Code(
     "envelope.malformed", "The encrypted envelope does not have the prescribed members, types or sizes",
     "Apple, Verifying Wallet identity requests: HPKEEnvelope; ISO/IEC TS 18013-7, Annex C", .wallet,
-    passes: "The encrypted envelope has the prescribed form")
+    passes: "The encrypted envelope is well-formed")
   public static let envelopeDecryptionFailed = Code(
     "envelope.decryption_failed", "The ciphertext does not decrypt with this session's keys and transcript",
     "RFC 9180, 5.2", .forged, passes: "The response decrypts with this session's keys and transcript")

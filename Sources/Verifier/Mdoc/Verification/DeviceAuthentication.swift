@@ -234,7 +234,7 @@ extension Code {
     passes: "The device authenticated in one way")
   public static let deviceAuthMalformed = Code(
     "mdoc.device_auth.malformed", "The device signature or MAC is not a COSE structure with a detached payload",
-    "\(iso), 9.1.3", .wallet, passes: "The device authentication has the prescribed form")
+    "\(iso), 9.1.3", .wallet, passes: "The device authentication is well-formed")
   public static let deviceMacNotAllowed = Code(
     "mdoc.device_auth.mac_not_allowed", "The device sent a MAC, and this protocol has no reader key to check it",
     "\(iso), 9.1.3.5",

@@ -150,7 +150,7 @@ extension Code {
     passes: "The document has the issuer's signature")
   public static let issuerAuthMalformed = Code(
     "mdoc.issuer_auth.malformed", "IssuerAuth is not an untagged COSE_Sign1", "\(iso), 9.1.2.4", .item,
-    passes: "The issuer's signature has the prescribed form")
+    passes: "The issuer's signature is well-formed")
   public static let coseHeaderDuplicate = Code(
     "cose.header_duplicate", "A COSE header parameter is in both header maps", "RFC 9052, 3", .wallet,
     passes: "No COSE header parameter is duplicated")

@@ -7,8 +7,8 @@ import PKIX
 /// Verifies one ZkDocument (ISO/IEC 18013-5, second edition), the proof last.
 ///
 /// A proof shows four facts. A trusted signer signed a mobile security object. The object was valid at the proof's
-/// time. Its device signed this session's transcript. The object contains the elements. It does not show the elements'
-/// namespace, the object's own docType, its status, or its digest ids. The report lists these as not run.
+/// time. Its device signed this session's transcript. The object contains the elements. The proof does not show the
+/// elements' namespace, nor the object's docType, status or digest ids. The report lists these as not run.
 struct ProofVerification {
   let item: CBORItem
   let transcript: SessionTranscript

@@ -192,7 +192,7 @@ extension Code {
     passes: "The response carries the request's state", warns: true)
   public static let vpTokenMalformed = Code(
     "vp_token.malformed", "`vp_token` is not an object with an array of base64url presentations for each query",
-    "\(openID), 8.1", .wallet, passes: "The vp_token has the prescribed form")
+    "\(openID), 8.1", .wallet, passes: "The vp_token is well-formed")
   public static let vpTokenIncomplete = Code(
     "vp_token.incomplete", "`vp_token` has no presentation for a required query", "\(openID), 8.1", .wallet,
     passes: "The vp_token has a presentation for each required query")

@@ -127,7 +127,7 @@ extension ReaderSession {
 extension Code {
   public static let sessionDataMalformed = Code(
     "proximity.session_data_malformed", "The bytes are not a SessionData with `data` or `status`", "\(iso), 9.1.1.4",
-    "Submit the message as the reader received it.", passes: "The session data have the prescribed form")
+    "Submit the message as the reader received it.", passes: "The session data are well-formed")
   public static let sessionTerminated = Code(
     "proximity.session_terminated", "The device ended the session or could not read its messages",
     "\(iso), 9.1.1.4, Table 20", "Begin again with a new engagement.", passes: "The wallet did not end the session")

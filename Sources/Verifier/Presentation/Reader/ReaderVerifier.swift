@@ -151,7 +151,8 @@ public struct ReaderVerifier: Sendable {
     checks.require(isSupported, .readerAlgorithmUnsupported, "\(found) with \(key) is not supported")
     guard isSupported else { return checks.notRun(.readerSignatureInvalid) }
     checks.require(
-      isValid, .readerSignatureInvalid, "\(found) with \(key): the signed bytes differ, or another key signed them")
+      isValid, .readerSignatureInvalid,
+      "\(found) with \(key): another request or transcript was signed, or by another key")
   }
 }
 
@@ -257,14 +258,14 @@ extension Code {
   public static let readerRequestMalformed = Code(
     "reader_auth.request_malformed", "The bytes are neither a DeviceRequest nor a signed request object",
     "\(iso), 8.3.2.1.2.1; RFC 9101, 4", "Submit the whole request as the wallet gets it.",
-    passes: "The request has the prescribed form")
+    passes: "The request is well-formed")
   public static let readerAuthMissing = Code(
     "reader_auth.missing", "The request, or one of its documents, is not signed by a reader", "\(iso), 9.1.4", .reader,
     passes: "The request is signed")
   public static let readerAuthMalformed = Code(
     "reader_auth.malformed",
     "A reader's signature is not an untagged COSE_Sign1 with a detached payload, or its header is not the standard's",
-    "\(iso), 9.1.4; RFC 9101, 4 and 10.8", .reader, passes: "The reader's signature has the prescribed form")
+    "\(iso), 9.1.4; RFC 9101, 4 and 10.8", .reader, passes: "The reader's signature is well-formed")
   public static let readerCertificateMissing = Code(
     "reader_auth.certificate_missing", "A reader's signature carries no certificate, or one that is not valid DER",
     "\(iso), 9.1.4; RFC 7515, 4.1.6", .reader, passes: "The reader's certificate comes with the request")

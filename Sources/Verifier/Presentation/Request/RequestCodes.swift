@@ -81,7 +81,7 @@ extension Code {
     "Sign each request afresh; check the server's clock.", passes: "The request object is fresh", warns: true)
   static let requestNonceMalformed = Code(
     "request.nonce_malformed", "nonce is missing, or nonce or state is not URL-safe", "\(openID), 5.2", .random,
-    passes: "Nonce and state have the prescribed form")
+    passes: "Nonce and state are well-formed")
   static let requestNonceWeak = Code(
     "request.nonce_weak", "nonce is too short or too long, or repeats too few characters", "\(openID), 5.2 and 14.1",
     .random, passes: "The nonce is long enough", warns: true)
@@ -99,8 +99,8 @@ extension Code {
     "request.encryption_method", "The verifier's encryption algorithms are unknown", "\(openID), 8.3; \(annexB)",
     "List names such as `A128GCM` and `A256GCM`.", passes: "The verifier's encryption algorithms are known")
   static let requestQueryMalformed = Code(
-    "request.dcql_malformed", "dcql_query does not have the prescribed form", "\(openID), 6, 6.1 and B.2.3", .form,
-    passes: "The query has the prescribed form")
+    "request.dcql_malformed", "dcql_query is malformed", "\(openID), 6, 6.1 and B.2.3", .form,
+    passes: "The query is well-formed")
   static let requestQueryID = Code(
     "request.dcql_id", "An id in the query is missing, malformed or a duplicate", "\(openID), 6.1 and 6.3",
     "Use letters, digits, `_` and `-`; each id once.", passes: "Each id in the query is unique")
@@ -115,19 +115,19 @@ extension Code {
     "request.format_unsupported", "No query asks for an mdoc", "\(openID), 6.1 and B.2.1",
     "Ask for the format `mso_mdoc`.", passes: "The query asks for an mdoc")
   static let requestDefinitionMalformed = Code(
-    "request.presentation_definition", "presentation_definition does not have the prescribed form", annexB,
+    "request.presentation_definition", "presentation_definition is malformed", annexB,
     "Send for each document `mso_mdoc`, `limit_disclosure: required` and fields with intent_to_retain.",
-    passes: "The presentation definition has the prescribed form")
+    passes: "The presentation definition is well-formed")
   static let requestTransactionDataMalformed = Code(
     "request.transaction_data_malformed", "transaction_data is not an array of encoded objects", "\(openID), 8.4",
     "Encode each object in base64url, with a type and with credential_ids of the query.",
-    passes: "The transaction data have the prescribed form")
+    passes: "The transaction data are well-formed")
   static let requestTransactionDataUnknown = Code(
     "request.transaction_data_unknown", "The wallet does not know the transaction data's type", "\(openID), 8.4",
     "Omit transaction_data: a wallet must refuse unknown types.", passes: "The wallet knows the transaction data")
   static let requestVerifierInfo = Code(
     "request.verifier_info_malformed", "verifier_info is not an array of statements with format and data",
-    "\(openID), 5.1", .form, passes: "Statements about the verifier have the prescribed form")
+    "\(openID), 5.1", .form, passes: "Statements about the verifier are well-formed")
   static let requestHAIPClient = Code(
     "request.haip_client_id", "The client is not identified by its certificate's hash", "HAIP 1.0, 5", .haip,
     passes: "The client is identified by its certificate's hash")
@@ -138,8 +138,8 @@ extension Code {
     "request.haip_encryption", "The response is not encrypted by A128GCM or A256GCM to a key on P-256", "HAIP 1.0, 5",
     .haip, passes: "The verifier offers the profile's encryption")
   static let requestItems = Code(
-    "request.items_malformed", "A document's request or deviceRequestInfo does not have the prescribed form",
-    "\(iso), 8.3.2.1.2.1; \(edition2), 10.2", .form, passes: "Each document's request has the prescribed form")
+    "request.items_malformed", "A document's request or deviceRequestInfo is malformed",
+    "\(iso), 8.3.2.1.2.1; \(edition2), 10.2", .form, passes: "Each document's request is well-formed")
   static let requestVersion = Code(
     "request.version", "version does not fit the members of the DeviceRequest", "\(edition2), 10.2.2",
     "Use 1.1 with deviceRequestInfo or readerAuthAll, otherwise 1.0.", passes: "The version fits the request",
@@ -147,7 +147,7 @@ extension Code {
   static let requestEncryptionInfo = Code(
     "request.encryption_info", "encryptionInfo is not base64url of a nonce and a key on P-256", annexC,
     "Send `[\"dcapi\", {\"nonce\", \"recipientPublicKey\"}]`, with 16 random bytes or more.",
-    passes: "The encryption info has the prescribed form")
+    passes: "The encryption info is well-formed")
 }
 
 extension Code.Remedy {

@@ -212,8 +212,8 @@ extension Array<UInt8> {
 
 extension Code {
   public static let listMalformed = Code(
-    "list.malformed", "The list does not have the prescribed form", lists, .list,
-    passes: "The list has the prescribed form")
+    "list.malformed", "The list is malformed", lists, .list,
+    passes: "The list is well-formed")
   public static let listTooLarge = Code(
     "list.too_large", "The list is larger than the limit", lists, .list, passes: "The list is within the size limit")
   public static let listSignatureInvalid = Code(
