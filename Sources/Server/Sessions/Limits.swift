@@ -106,10 +106,13 @@ extension Limits {
   /// Maximum bytes of a stored session at its creation. A session contains one request for each protocol, and the
   /// relying party's request.
   package static let sessionBytes = 256 << 10
-  /// The default quota (open sessions, bytes of sessions, bytes of stored replies), and the seconds until a retry.
+  /// A relying party's default quota of open sessions.
   package static let openSessions: Int64 = 50_000
+  /// A relying party's default quota of bytes of stored sessions.
   package static let storedBytes: Int64 = 8 << 30
+  /// A relying party's default quota of bytes of replies that are stored for an `Idempotency-Key`.
   package static let idempotencyBytes: Int64 = 2 << 30
+  /// `Retry-After` in seconds when a quota is exceeded.
   package static let quotaRetry: Int64 = 60
   package static let largestAuditPage = 1000
   /// Maximum bytes of a sealed evidence bundle. The bundle contains the response in base64, and the lists for its

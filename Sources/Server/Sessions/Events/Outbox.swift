@@ -16,8 +16,9 @@ package protocol EventStore: Sendable {
     to subscriptions: [WebhookSubscription], at now: Timestamp, limit: Int
   ) async throws(StoreError) -> Int
 
-  /// Claims at most `limit` due deliveries in the order of the quotas. For each endpoint, the oldest come first. Counts
-  /// each claim as an attempt. No other process gets a claimed delivery for `Limits.deliveryLease` seconds.
+  /// Claims at most `limit` due deliveries, and for each endpoint at most its quota. Endpoints come in the order of
+  /// `quotas`, and the oldest deliveries of each come first. Counts each claim as an attempt. No other process gets a
+  /// claimed delivery for `Limits.deliveryLease` seconds.
   func claimDeliveries(
     _ quotas: [DeliveryQuota], limit: Int, at now: Timestamp
   ) async throws(StoreError) -> [DeliveryRecord]

@@ -155,7 +155,8 @@ extension TrustedEntityListVerifier: TrustListFormat {
     }
   }
 
-  /// Sorts the services by the source's configuration: anchors, signers of status lists, and the rest.
+  /// Classifies the services by the source's configuration, as anchors or signers of status lists. Other services are
+  /// only counted.
   private func listed(by list: TrustedEntityList, at now: Timestamp, _ checks: inout CheckList) -> ListedTrust {
     var listed = ListedTrust(end: list.scheme.nextUpdate, leftOut: list.leftOut)
     var findings = ListFindings()
