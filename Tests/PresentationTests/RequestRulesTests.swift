@@ -450,6 +450,15 @@ import Testing
     ).encoded()
   }
 
+  @Test func `a comparison that cannot be made does not pass`() throws {
+    var draft = try draft(.link)
+    draft.link(Self.byReference)
+    #expect(try judge(draft).checks.first { $0.code == .requestClientMismatch }?.outcome == .notRun)
+    draft = try self.draft(.link)
+    draft["wallet_nonce"] = 5
+    #expect(try judge(draft).checks.first { $0.code == .requestWalletNonce }?.outcome == .notRun)
+  }
+
   @Test func `documents are not listed for a request that states which of them are enough`() throws {
     #expect(try DeviceRequest.documents(requestedBy: Self.deviceRequest()).count == 1)
     let request = try Self.deviceRequest(useCases: [["mandatory": true, "documentSets": [[0]]]])

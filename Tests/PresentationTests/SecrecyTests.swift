@@ -76,8 +76,13 @@ import Testing
   }
 
   private func expectSecrecy(of value: Any, sourceLocation: SourceLocation = #_sourceLocation) {
-    let text = texts(of: value).joined(separator: "\n")
-    #expect(Self.values.filter { text.contains($0) } == [], sourceLocation: sourceLocation)
+    #expect(Self.revealed(in: texts(of: value).joined(separator: "\n")) == [], sourceLocation: sourceLocation)
+  }
+
+  /// The values in a text. Hashes are random and may contain a short value's digits, so they are ignored.
+  static func revealed(in text: String) -> [String] {
+    let text = text.replacing(#/[0-9a-f]{64}/#, with: "")
+    return values.filter { text.contains($0) }
   }
 
   private func texts(of value: Any) -> [String] {

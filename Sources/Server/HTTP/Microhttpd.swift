@@ -32,7 +32,7 @@ final class MicrohttpdDaemon: @unchecked Sendable {
     options.on_connection = MicrohttpdCallbacks.onConnection
     context = Unmanaged.passRetained(core)
     options.context = context.toOpaque()
-    BackgroundThread.avoidInterrupting()  // libmicrohttpd's threads inherit it.
+    BackgroundThread.avoidInterrupting()  // This thread keeps the policy; libmicrohttpd's threads inherit it.
     let daemon: OpaquePointer? =
       if configuration.tls == nil {
         mdoc_http_start(flags, &options)

@@ -4,7 +4,7 @@ import Cryptography
 import Glibc
 
 /// The certificate and key that a server presents. They can be replaced while the server runs. libmicrohttpd's callback
-/// gets no context from the caller. Each libmicrohttpd thread therefore serves one server and stores a pointer to that
+/// gets no context from the caller. Each of its threads serves one server, and therefore stores a pointer to that
 /// server's identities.
 // Sendable by use: `slot` and the handles are pointers that are written once. Only GnuTLS reads the memory behind these
 // pointers. It may use keys and certificates on any number of threads as long as they are not changed.

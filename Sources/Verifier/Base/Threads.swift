@@ -64,11 +64,13 @@ package struct Deadline: Sendable {
 /// Runs blocking work on a separate thread. In Swift's cooperative pool, blocking work would take a thread from other
 /// tasks.
 package enum BackgroundThread {
-  /// Stops this thread, and those that it starts later, from interrupting another thread when they wake. On a busy
-  /// processor, threads then switch less often and find more work at each turn. On an idle processor nothing changes,
-  /// nor where the system forbids it. All background threads have this policy.
+  /// Stops this thread, and the threads and processes that it starts later, from interrupting another thread when they
+  /// wake. On a busy processor, threads then switch less often and find more work at each turn. On an idle processor
+  /// nothing changes, nor where the system forbids it, nor if the operator has set another policy. All background
+  /// threads have this policy.
   package static func avoidInterrupting() {
     let batch: Int32 = 3  // SCHED_BATCH, which Swift does not import.
+    guard sched_getscheduler(0) == SCHED_OTHER else { return }
     var parameters = sched_param()
     _ = sched_setscheduler(0, batch, &parameters)
   }

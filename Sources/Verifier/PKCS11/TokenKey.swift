@@ -70,8 +70,8 @@ public final class TokenKey: HeldKey {
     }
   }
 
-  /// Checks that the public key belongs to the private key. A token names the two separately, so keys with the same name
-  /// can be unrelated.
+  /// Checks that the public key belongs to the private key. A token names the two separately, so keys with the same
+  /// name can be unrelated.
   private func prove() throws(TokenError) {
     let isGood: Bool
     do throws(CryptoError) {

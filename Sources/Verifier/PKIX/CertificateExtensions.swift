@@ -187,7 +187,7 @@ struct GeneralNames: Sendable {
 }
 
 /// The addresses of the issuer's revocation list in a certificate (RFC 5280, 4.2.1.13). ISO/IEC 18013-5, B.1 requires
-/// the URI of a list for all reasons that the certificate's own issuer issues.
+/// the URI of a list that covers all reasons and is issued by the certificate's own issuer.
 public struct CRLDistributionPoints: Sendable, Hashable {
   /// The URIs of the usable points, in order, of any scheme.
   public let uris: [String]

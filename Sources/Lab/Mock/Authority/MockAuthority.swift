@@ -164,7 +164,8 @@ struct MockSeed: Sendable {
   }
 
   func key(_ label: String, on curve: Curve) throws -> PrivateKey {
-    // A candidate must be below the group's order. In the worst case (brainpoolP384r1), nearly half of them are rejected.
+    // A candidate must be below the group's order. In the worst case (brainpoolP384r1), nearly half of them are
+    // rejected.
     for attempt in 0..<64 {
       var scalar = try bytes("key/\(curve.rawValue)/\(label)/\(attempt)", count: curve.coordinateLength)
       // The order of P-521 has 521 bits, but a scalar has 66 bytes.

@@ -101,7 +101,8 @@ enum OpenAPIResponses {
 
 /// `webhooks`: the events that the server posts to the relying parties' endpoints.
 enum OpenAPIWebhooks {
-  /// No operation may have this tag. Generators make one class for each tag, and operations there replace the events.
+  /// No operation may have this tag. Generators make one class for each tag, so operations with this tag
+  /// would replace the events.
   static let tag: JSON = ["name": "Webhooks", "description": "The events that the server posts to your endpoints."]
 
   static var json: JSON {

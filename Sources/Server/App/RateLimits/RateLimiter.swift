@@ -135,7 +135,7 @@ struct ProxyRule: Sendable, Hashable {
   var header = Header.xForwardedFor
 
   /// The client's address; nil if the proxy states none. Without an address, no limit per address applies, because all
-  /// clients count as one.
+  /// clients would count as one.
   func address(of request: HTTPRequest) -> ClientAddress? {
     let peer = request.remoteAddress
     guard isBehindProxy, ListenAddress.isLoopback(peer) || trusted.contains(where: { $0.contains(peer) }) else {

@@ -31,8 +31,8 @@ package struct Quota: Sendable, Hashable {
 }
 
 /// Estimates the usage of relying parties: the last count plus the additions of this process since then. Usage is
-/// counted at intervals. Before a refusal, it is counted again if the last count is older than a second. Servers that
-/// share a store see each other's usage only by counting, so quotas can be exceeded briefly.
+/// counted at intervals. Before a refusal, it is counted again if the last count is older than a second, unless a count
+/// is running. Servers that share a store see each other's usage only by counting, so quotas can be exceeded briefly.
 final class UsageEstimates: Sendable {
   private struct Entry {
     var counted = StoreUsage()

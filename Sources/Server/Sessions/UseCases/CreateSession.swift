@@ -348,7 +348,7 @@ package struct CreateSessionBody: Equatable, Sendable {
       """),
     .optional(
       "apple_merchant_id", \.appleMerchantID, .text(),
-      "The Apple merchant of the request. Required with `apple-in-app` if the relying party has several; not allowed otherwise."
+      "The Apple merchant of the request. Only with `apple-in-app`; required there if the relying party has several."
     ),
     .optional(
       "intended_use_id", \.intendedUseID, .text(),

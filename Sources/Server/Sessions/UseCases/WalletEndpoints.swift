@@ -217,8 +217,8 @@ extension WalletResponse {
 }
 
 extension RelyingParty {
-  /// The relying party's origins and client identifiers. A wallet may sign with the wrong one by mistake. The report uses
-  /// them to explain a device signature that does not verify.
+  /// The relying party's origins and client identifiers. A wallet may sign with the wrong one by mistake. The report
+  /// uses them to explain a device signature that does not verify.
   var names: RelyingPartyNames { RelyingPartyNames(origins: origins, clientIDs: readers.flatMap(\.certifiedClientIDs)) }
 
   /// The registration certificate of a session's request, or the certificate that replaced it.

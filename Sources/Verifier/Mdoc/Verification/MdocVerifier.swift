@@ -94,7 +94,7 @@ public struct MdocVerifier: Sendable {
         documents: documents))
   }
 
-  /// True if the request includes proofs. Without a request, true if the verifier can verify proofs.
+  /// True if the request accepts proofs. Without a request, true if the verifier can verify proofs.
   func readsProofs(of request: PresentationRequest?) -> Bool {
     request?.documents.contains { $0.proofs != nil } ?? (proofs != nil)
   }

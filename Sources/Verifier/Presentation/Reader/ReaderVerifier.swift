@@ -152,7 +152,7 @@ public struct ReaderVerifier: Sendable {
     guard isSupported else { return checks.notRun(.readerSignatureInvalid) }
     checks.require(
       isValid, .readerSignatureInvalid,
-      "\(found) with \(key): another request or transcript was signed, or by another key")
+      "\(found) with \(key): the signature is over another request or transcript, or by another key")
   }
 }
 

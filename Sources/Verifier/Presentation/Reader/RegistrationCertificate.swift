@@ -18,8 +18,8 @@ public struct RegistrationCertificate: Sendable {
   public let compactJWS: String?
   /// The signer's certificate first.
   public let chain: [Certificate]
-  /// The relying party's identifier (ETSI EN 319 412-1). It equals `organizationIdentifier` in the party's reader
-  /// certificate.
+  /// The relying party's identifier (ETSI EN 319 412-1). `organizationIdentifier` of the party's reader
+  /// certificate should equal it, or the intermediary's identifier.
   public let subject: String?
   /// The identifier of the intermediary that makes requests on the relying party's behalf.
   public let intermediary: String?

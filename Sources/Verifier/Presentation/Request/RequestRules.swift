@@ -83,7 +83,9 @@ struct RequestRules {
     guard isByReference || link.request != nil else { return }
     let surplus = names.filter { !["client_id", "request", "request_uri", "request_uri_method"].contains($0) }
     checks.expect(surplus.isEmpty, .requestLinkSurplus, "it also has \(shownList(surplus))")
-    checks.require(!hasClient || Self.areSame(link.clientID, claims["client_id"]?.string), .requestClientMismatch)
+    if hasClient {
+      checks.require(Self.areSame(link.clientID, claims["client_id"]?.string), .requestClientMismatch)
+    }
   }
 
   // MARK: Parameters
@@ -200,8 +202,9 @@ struct RequestRules {
       checks.expect((16...43).contains(nonce.utf8.count) && bits >= 96, .requestNonceWeak)
     }
     let isMistyped = claims["wallet_nonce"].map { $0.string == nil } ?? false
+    if isMistyped { return }
     checks.require(
-      isMistyped || Self.areSame(arrival.walletNonce, claims["wallet_nonce"]?.string), .requestWalletNonce,
+      Self.areSame(arrival.walletNonce, claims["wallet_nonce"]?.string), .requestWalletNonce,
       arrival.walletNonce == nil ? "the wallet sent none" : nil)
   }
 

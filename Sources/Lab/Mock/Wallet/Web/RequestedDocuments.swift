@@ -41,9 +41,9 @@ struct RequestedDocuments: Sendable {
     return copy
   }
 
-  /// Returns the queries of the first set that the wallet satisfies in full. If the wallet satisfies no set, returns the
-  /// first set whose document types it has, so that a rejection can be tested. Otherwise returns the wallet's documents
-  /// of the first set.
+  /// Returns the queries of the first set that the wallet satisfies in full. If the wallet satisfies no set, returns
+  /// the first set whose document types it has, so that a rejection can be tested. Otherwise returns the wallet's
+  /// documents of the first set.
   ///
   /// - Parameter inFull: true if the wallet refuses a request that it cannot satisfy in full.
   /// - Throws: `MockError.noRequestedDocument` if the wallet has none of the documents, or refuses.
